@@ -1,0 +1,1 @@
+"""The inventory: hosts.toml as values."""

@@ -1,0 +1,1 @@
+"""What each inference engine serves, prints and means. Pure."""

@@ -1,0 +1,1 @@
+"""All hosts: kept connected, their newest values, and what changed."""

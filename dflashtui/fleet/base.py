@@ -1,0 +1,73 @@
+"""What the front ends see: the same interface for the real fleet and for the demo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from dflashtui.model.action import ActionResult, UnitAction
+    from dflashtui.model.event import Event
+    from dflashtui.model.host import HostSnapshot
+    from dflashtui.model.journal import JournalItem
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step of the change stream: the newest snapshot of a host, the events it brought, or both.
+
+    Snapshots may be skipped (the newest wins); events are never skipped.
+    """
+
+    host: str
+    snapshot: HostSnapshot
+    events: tuple[Event, ...] = ()
+
+
+class Fleet(Protocol):
+    """Hosts under supervision. An async context manager: leaving it leaves nothing running, within a second."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Host names, in the order of the inventory."""
+
+    @property
+    def is_demo(self) -> bool:
+        """Simulated: every screen must say so."""
+
+    def snapshot(self, host: str) -> HostSnapshot:
+        """The newest values. Raises `KeyError`."""
+
+    def subscribe(self) -> AbstractAsyncContextManager[AsyncIterator[Change]]:
+        """Every host once at once, then each change."""
+
+    def follow(
+        self, host: str, unit: str, *, lines: int = 200
+    ) -> AbstractAsyncContextManager[AsyncIterator[tuple[JournalItem, ...]]]:
+        """The last `lines` items of a unit's journal at once, then live batches, across reconnects, nothing twice."""
+
+    async def history(
+        self, host: str, unit: str, *, lines: int, before: str | None = None, invocation_id: str | None = None
+    ) -> tuple[JournalItem, ...]:
+        """Up to `lines` items, oldest first, that stand before the cursor `before` (default: the newest)."""
+
+    async def perform(self, action: UnitAction) -> ActionResult:
+        """Carry out an action. Refusals and unknown outcomes are results, not exceptions. Not audited: see `ops`."""
+
+    async def unit_file(self, host: str, unit: str) -> str:
+        """As `systemctl cat` shows it. Raises `DflashError`."""
+
+    async def properties(self, host: str, unit: str) -> dict[str, str]:
+        """Every property as `systemctl show` words it. Raises `DflashError`."""
+
+    def look_at(self, hosts: Sequence[str]) -> None:
+        """These hosts are on screen: sample them every 2 s, the others less often."""
+
+    def refresh(self, host: str | None = None) -> None:
+        """Read now; a host that waits for its next attempt, or for a person, is tried at once. `None`: every host."""
+
+    def acknowledge(self, host: str) -> None:
+        """The host's Xid faults were seen; they no longer count as alarms."""

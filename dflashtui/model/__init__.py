@@ -1,0 +1,1 @@
+"""Values that the whole program speaks in: frozen, compared by value, free of I/O."""

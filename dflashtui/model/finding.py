@@ -1,0 +1,49 @@
+"""Findings of the check, and causes of failures (the CAUSE of the contract)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from dflashtui.model.base import Value
+
+
+class Level(StrEnum):
+    """Weight of a finding; `UNKNOWN`: could not be judged, which is neither well nor broken."""
+
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    WARNING = "warning"
+
+
+class Location(Value):
+    """A place in source code."""
+
+    file: str
+    line: int | None = None
+    function: str | None = None
+
+
+class Cause(Value):
+    """Why a run of a unit failed (contract, part 4)."""
+
+    kind: str
+    exception: str | None = None
+    message: str = ""
+    module: str | None = None
+    location: Location | None = None
+    process: str | None = None
+    host: str | None = None
+    unit: str | None = None
+    invocation_id: str | None = None
+    lines: tuple[int, int] | None = None
+
+
+class Finding(Value):
+    """One line of the check."""
+
+    id: str
+    """Stable: the rule, the host and the thing, so that scripts can tell a new finding from an old one."""
+    level: Level
+    host: str
+    unit: str | None = None
+    message: str

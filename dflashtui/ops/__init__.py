@@ -1,0 +1,1 @@
+"""What a person starts: actions, audit, and later push, probe, preflight."""

@@ -1,0 +1,1 @@
+"""The program that is shipped to hosts: standard library and pynvml alone, Python 3.8 and newer."""

@@ -1,0 +1,1 @@
+"""Ways to a host: the local machine or SSH, behind one protocol."""
