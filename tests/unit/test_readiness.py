@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import httpx
 import pytest
@@ -115,8 +115,7 @@ async def server(*replies: bytes) -> AsyncIterator[tuple[str, list[str]]]:
 
 
 def transport() -> ThroughHost:
-    whole: Transport = Loopback()  # type: ignore[assignment] - only open_tcp is used
-    return ThroughHost(whole)
+    return ThroughHost(cast("Transport", Loopback()))
 
 
 async def test_health_is_asked_once_a_run_through_the_host() -> None:

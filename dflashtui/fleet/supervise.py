@@ -1,0 +1,118 @@
+"""One host: connect, run its streams over one connection, back off, again."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from dflashtui.errors import AuthDenied, DflashError, HostKeyRejected, TransportError, TransportLost
+from dflashtui.fleet.backoff import Backoff
+from dflashtui.model.host import LinkState
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from dflashtui.fleet.host_state import HostState
+    from dflashtui.transport.base import Transport
+
+    Connect = Callable[[Callable[[str], None]], AbstractAsyncContextManager[Transport]]
+    Serve = Callable[[Transport], Awaitable[None]]
+
+
+class Supervisor:
+    """Keeps one host served until cancelled. What waiting cannot cure waits for a person (`retry_now`)."""
+
+    def __init__(self, state: HostState, connect: Connect, serve: Serve) -> None:
+        """`connect(report_step)` opens the transport; `serve(transport)` runs until the link is lost."""
+        self._state = state
+        self._connect = connect
+        self._serve = serve
+        self._wake = asyncio.Event()
+        self._backoff = Backoff()
+
+    def retry_now(self) -> None:
+        """A person asked: do not wait any longer."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Never returns by itself."""
+        while True:
+            failure, lived_seconds = await self._serve_once()
+            self._wake.clear()
+            if failure.transient:
+                wait = self._backoff.next_seconds(lived_seconds=lived_seconds)
+                self._down(failure, wait)
+                await self._wait(wait)
+            else:
+                self._down(failure, None)
+                await self._wake.wait()
+                self._backoff.reset()
+
+    async def _serve_once(self) -> tuple[DflashError, float]:
+        """Why the link ended, and how long it was up."""
+        up_since, lost = None, None
+        self._state.link(LinkState.CONNECTING, attempt=self._backoff.attempts, error=self._state.snapshot.link.error)
+        try:
+            async with self._connect(self._step) as transport:
+                up_since = monotonic()
+                self._state.link(LinkState.UP)
+                await self._serve(transport)
+        except* DflashError as failures:
+            lost = _most_telling(failures)
+        if lost is None:
+            lost = TransportLost(self._state.name, "its streams ended without a reason")
+        return lost, monotonic() - up_since if up_since else 0.0
+
+    def _step(self, step: str) -> None:
+        self._state.link(
+            LinkState.CONNECTING, attempt=self._backoff.attempts, step=step, error=self._state.snapshot.link.error
+        )
+
+    def _down(self, failure: DflashError, wait_seconds: float | None) -> None:
+        retry_at = None if wait_seconds is None else datetime.now(UTC) + timedelta(seconds=wait_seconds)
+        rejected = failure if isinstance(failure, HostKeyRejected) else None
+        self._state.link(
+            link_state(failure),
+            error=failure.reason if isinstance(failure, TransportError) else str(failure),
+            attempt=self._backoff.attempts,
+            retry_at=retry_at,
+            fingerprints=rejected.fingerprints if rejected else (),
+            known_hosts_line=(rejected.line or None) if rejected else None,
+        )
+
+    async def _wait(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+
+
+def link_state(failure: DflashError) -> LinkState:
+    """The word of the contract for a failure of the link."""
+    match failure:
+        case AuthDenied():
+            return LinkState.AUTH_FAILED
+        case HostKeyRejected(kind="unknown"):
+            return LinkState.HOSTKEY_UNKNOWN
+        case HostKeyRejected():
+            return LinkState.HOSTKEY_CHANGED
+        case _ if failure.transient:
+            return LinkState.UNREACHABLE
+        case _:
+            return LinkState.MISCONFIGURED
+
+
+def _most_telling(failures: BaseExceptionGroup[DflashError]) -> DflashError:
+    """The failure to show: one that a person must act on, before a lost link."""
+    leaves = list(_leaves(failures))
+    return next((leaf for leaf in leaves if not leaf.transient), leaves[0])
+
+
+def _leaves(group: BaseExceptionGroup[DflashError]) -> list[DflashError]:
+    found: list[DflashError] = []
+    for failure in group.exceptions:
+        found += _leaves(failure) if isinstance(failure, BaseExceptionGroup) else [failure]
+    return found
