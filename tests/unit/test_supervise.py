@@ -1,0 +1,122 @@
+"""A host is served until cancelled; what waiting cannot cure waits for a person."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import cast
+
+import pytest
+
+from dflashtui.errors import (
+    AuthDenied,
+    DflashError,
+    HostKeyRejected,
+    TransportLost,
+    TransportMisconfigured,
+    Unreachable,
+)
+from dflashtui.fleet.backoff import CAP_SECONDS, Backoff
+from dflashtui.fleet.board import Board, utc_now
+from dflashtui.fleet.host_state import HostState
+from dflashtui.fleet.supervise import Supervisor
+from dflashtui.model.host import HostSnapshot, Link, LinkState
+from dflashtui.transport.base import Transport
+
+
+class Stage:
+    """A host whose connection attempts end as scripted."""
+
+    def __init__(self, *script: DflashError | None) -> None:
+        self.board = Board([HostSnapshot(name="a")])
+        self.state = HostState("a", self.board, utc_now, frozenset())
+        self.script = list(script)
+        self.attempts = 0
+        self.lose = asyncio.Event()
+        self.supervisor = Supervisor(self.state, self.connect, self.serve)
+
+    @asynccontextmanager
+    async def _open(self, report_step: Callable[[str], None]) -> AsyncIterator[Transport]:
+        self.attempts += 1
+        report_step("handshake")
+        failure = self.script.pop(0) if self.script else None
+        if failure:
+            raise failure
+        yield cast("Transport", object())
+
+    def connect(self, report_step: Callable[[str], None]) -> AbstractAsyncContextManager[Transport]:
+        return self._open(report_step)
+
+    async def serve(self, transport: Transport) -> None:
+        await self.lose.wait()
+        raise TransportLost("a", "cut")
+
+    async def reaches(self, state: LinkState) -> Link:
+        async with asyncio.timeout(5):
+            with self.board.subscribe() as changes:
+                async for change in changes:
+                    if change.snapshot.link.state is state and change.snapshot.link.step is None:
+                        return change.snapshot.link
+        raise AssertionError
+
+
+@pytest.fixture
+async def running() -> AsyncIterator[Callable[[Stage], None]]:
+    async with asyncio.TaskGroup() as group:
+        tasks = []
+        yield lambda stage: tasks.append(group.create_task(stage.supervisor.run()))
+        for task in tasks:
+            task.cancel()
+
+
+async def test_an_unreachable_host_is_tried_again_and_says_when(running: Callable[[Stage], None]) -> None:
+    stage = Stage(Unreachable("a", "connection refused"))
+    running(stage)
+    link = await stage.reaches(LinkState.UNREACHABLE)
+    assert link.error == "connection refused"
+    assert link.retry_at is not None
+    stage.supervisor.retry_now()
+    assert (await stage.reaches(LinkState.UP)).error is None
+
+
+@pytest.mark.parametrize(
+    ("failure", "state"),
+    [
+        (AuthDenied("a", "no key"), LinkState.AUTH_FAILED),
+        (HostKeyRejected("a", "unknown", kind="unknown", line="a ssh-ed25519 AAAA"), LinkState.HOSTKEY_UNKNOWN),
+        (HostKeyRejected("a", "changed", kind="changed", fingerprints=("SHA256:x",)), LinkState.HOSTKEY_CHANGED),
+        (TransportMisconfigured("a", "~/.ssh/config line 3"), LinkState.MISCONFIGURED),
+    ],
+)
+async def test_what_waiting_cannot_cure_waits_for_a_person(
+    running: Callable[[Stage], None], failure: DflashError, state: LinkState
+) -> None:
+    stage = Stage(failure)
+    running(stage)
+    link = await stage.reaches(state)
+    assert (link.retry_at, stage.attempts) == (None, 1)
+    stage.supervisor.retry_now()
+    await stage.reaches(LinkState.UP)
+    assert stage.attempts == 2
+
+
+async def test_a_lost_link_is_said_and_mended(running: Callable[[Stage], None]) -> None:
+    stage = Stage()
+    running(stage)
+    await stage.reaches(LinkState.UP)
+    stage.lose.set()
+    assert (await stage.reaches(LinkState.UNREACHABLE)).error == "cut"
+
+
+async def test_a_refused_key_outweighs_a_lost_link(running: Callable[[Stage], None]) -> None:
+    stage = Stage(cast("DflashError", BaseExceptionGroup("both", [TransportLost("a", "x"), AuthDenied("a", "no")])))
+    running(stage)
+    assert (await stage.reaches(LinkState.AUTH_FAILED)).error == "no"
+
+
+def test_waits_grow_to_the_cap_and_start_over_after_a_link_that_stayed() -> None:
+    backoff = Backoff()
+    waits = [backoff.next_seconds(lived_seconds=0.0) for _ in range(12)]
+    assert waits[0] <= 1.0 < waits[-1] <= CAP_SECONDS
+    assert waits[-1] >= CAP_SECONDS / 2
+    assert backoff.next_seconds(lived_seconds=3.0) >= CAP_SECONDS / 2
+    assert backoff.next_seconds(lived_seconds=600.0) <= 1.0
