@@ -52,6 +52,8 @@ class SourceState(Value):
     """The way in use: `bus`, `stdio-bridge`, `systemctl`; `sampler`, `nvidia-smi`; `journalctl`."""
     problem: str | None = None
     """Why it cannot be read, with the right or package that would help; `None`: it is read."""
+    is_absent: bool = False
+    """There is nothing to read here (no NVIDIA driver): a fact about the host, not a fault."""
 
 
 class HostSnapshot(Value):
