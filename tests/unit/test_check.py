@@ -21,7 +21,9 @@ UP = Link(state=LinkState.UP, since=datetime(2031, 1, 2, tzinfo=UTC))
 WELL = UnitStatus(
     name="a.service", load_state=LoadState.LOADED, active_state=ActiveState.ACTIVE, readiness=Readiness.READY
 )
-FAILED = WELL.model_copy(update={"name": "b.service", "active_state": ActiveState.FAILED, "result": "exit-code"})
+FAILED = WELL.model_copy(
+    update={"name": "b.service", "active_state": ActiveState.FAILED, "readiness": Readiness.FAILED}
+)
 RELOAD = WELL.model_copy(update={"needs_reload": True})
 HOSTILE = "[/x]\x1b]0;x\x07\x9b2J\u202e漢\udcff"
 
