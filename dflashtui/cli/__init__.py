@@ -1,0 +1,68 @@
+"""The command line: parse, then import only what the command needs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from dflashtui.cli.parser import parse
+from dflashtui.errors import ConfigError, DflashError
+from dflashtui.exit_code import ExitCode
+from dflashtui.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dflashtui.cli.parser import Options
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit code (contract, part 2)."""
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins costs the first picture 25 ms
+    try:
+        return _run(parse(sys.argv[1:] if argv is None else argv))
+    except ConfigError as wrong:
+        return _complain(wrong.problems, ExitCode.USAGE)
+    except DflashError as failed:
+        return _complain([str(failed)], ExitCode.UNKNOWN if failed.transient else ExitCode.FAILED)
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # The reader is gone (`| head`): no traceback, and none from the flush at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+
+
+def _run(options: Options) -> int:
+    if options.verbose:
+        _log_to_stderr()
+    match options.command:
+        case "console":
+            from dflashtui.cli.console import run_console
+
+            return run_console(options)
+        case "check":
+            from dflashtui.cli.check import run_check
+
+            return run_check(options)
+        case "logs":
+            from dflashtui.cli.logs import run_logs
+
+            return run_logs(options)
+        case _:
+            from dflashtui.cli.act import run_action
+
+            return run_action(options)
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(stream=sys.stderr, level=logging.DEBUG, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.getLogger("asyncio").setLevel(logging.INFO)
+
+
+def _complain(problems: Sequence[str], code: ExitCode) -> ExitCode:
+    for problem in problems:
+        sys.stderr.write(f"dflashtui: {printable(problem)}\n")
+    return code
