@@ -1,0 +1,1 @@
+"""Programs and units that are installed on the hosts: real processes that really run, fail and flood."""

@@ -1,0 +1,1 @@
+"""A package of the shape of SGLang's, so that a failing import has a real chain of frames."""
