@@ -38,18 +38,23 @@ def _wants_fleet(item: pytest.Item) -> bool:
     return "fleet" in getattr(item, "fixturenames", ())
 
 
-@pytest.fixture(scope="session")
-def fleet(pytestconfig: pytest.Config) -> Iterator[TestFleet]:
-    """Three real hosts: those of DFLASHTUI_FLEET_INSTANCE, else this run's own.
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip where there can be no fleet (here, so that the report has one line for all); fail where it is required."""
+    reason = item.config.stash.get(UNAVAILABLE, None)
+    if reason is None or not _wants_fleet(item):
+        return
+    if os.environ.get("DFLASHTUI_FLEET") == "required":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
 
-    Where there can be none: a skip, and with DFLASHTUI_FLEET=required a failure.
-    """
+
+@pytest.fixture(scope="session")
+def fleet() -> Iterator[TestFleet]:
+    """Three real hosts: those of DFLASHTUI_FLEET_INSTANCE, else this run's own."""
     if ATTACH_TO:
         yield boot.attach(Path(ATTACH_TO))
         return
-    if reason := pytestconfig.stash.get(UNAVAILABLE, None):
-        refuse = pytest.fail if os.environ.get("DFLASHTUI_FLEET") == "required" else pytest.skip
-        refuse(reason)
     with boot.running() as fleet:
         yield fleet
 

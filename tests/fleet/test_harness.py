@@ -2,13 +2,16 @@
 
 import importlib.util
 import json
+import os
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from .harness.fleet import TestFleet
+from .harness.instance import claim, load, remove
 from .harness.shell import HarnessError, run, wait_until
 
 SAMPLE = """
@@ -282,3 +285,20 @@ def test_files_come_back(fleet: TestFleet) -> None:
     assert fleet.show("gpu-a", "counter.service")["Description"] == "changed"
     fleet.reset()
     assert fleet.show("gpu-a", "counter.service")["Description"] == 'Writes "line N" every 20 ms'
+
+
+def test_fleet_of_a_dead_owner_is_removed(fleet: TestFleet) -> None:
+    program = "import os; from tests.fleet.harness.instance import claim; print(claim(os.getpid()).folder)"
+    abandoned = Path(
+        run(sys.executable, "-c", program, environment={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])})
+        .decode()
+        .strip()
+    )
+    assert (abandoned / "instance.json").exists()
+    mine = claim(os.getpid())
+    try:
+        assert abandoned == mine.folder or not abandoned.exists()
+        assert load(mine.folder).owner_pid == os.getpid()
+    finally:
+        remove(mine)
+    assert not mine.folder.exists()

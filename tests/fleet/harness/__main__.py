@@ -8,7 +8,7 @@ from pathlib import Path
 
 from . import boot
 from .host import Host
-from .instance import instances, load, remove
+from .instance import instances, load, remove, remove_dead
 from .shell import FleetUnavailableError, HarnessError
 
 
@@ -18,6 +18,7 @@ def up(_options: argparse.Namespace) -> int:
 
 
 def down(options: argparse.Namespace) -> int:
+    remove_dead()
     remove(load(_folder(options)))
     return 0
 
@@ -59,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
     commands = options.add_subparsers(required=True)
     for name, action, words in (
         ("up", up, "boot a fleet and print its folder"),
-        ("down", down, "end it"),
+        ("down", down, "end it, and those whose owner died"),
         ("status", status, "list the fleets of this machine"),
     ):
         commands.add_parser(name, help=words).set_defaults(action=action)

@@ -19,7 +19,7 @@ GPU_COUNT = 8
 
 def library() -> Path:
     """The shared library, compiled once for each text of its sources."""
-    texts = [(SOURCES / name).read_bytes() for name in ("state.h", "state.c", "libnvidia-ml.c")]
+    texts = [path.read_bytes() for path in sorted(SOURCES.glob("*.[ch]"))]
     built = cache_folder() / f"libnvidia-ml-{hashlib.sha256(b''.join(texts)).hexdigest()[:12]}.so"
     with locked(cache_folder() / "lock"):
         if not built.exists():
@@ -30,8 +30,7 @@ def library() -> Path:
 def _compile(target: Path) -> None:
     part = target.with_suffix(".part")
     warnings = ("-Wall", "-Wextra", "-Werror")
-    sources = (SOURCES / "state.c", SOURCES / "libnvidia-ml.c")
-    run("gcc", "-std=gnu17", "-O2", *warnings, "-fPIC", "-shared", "-pthread", "-o", part, *sources)
+    run("gcc", "-std=gnu17", "-O2", *warnings, "-fPIC", "-shared", "-pthread", "-o", part, *SOURCES.glob("*.c"))
     part.rename(target)
 
 

@@ -47,14 +47,24 @@ class Instance:
 def claim(owner_pid: int | None) -> Instance:
     """A number that nobody uses, with its folder on a tmpfs; fleets whose owner died are removed first."""
     with locked(INSTANCES.with_suffix(".lock")):
-        for old in instances():
-            if not old.alive:
-                remove(old)
+        _remove_dead()
         number = _free_number()
         start = _start_time(owner_pid) if owner_pid is not None else 0
         instance = Instance(number, owner_pid, start or 0, _boot_id())
         _make_folder(instance)
     return instance
+
+
+def remove_dead() -> None:
+    """Remove every fleet that nobody wants any more."""
+    with locked(INSTANCES.with_suffix(".lock")):
+        _remove_dead()
+
+
+def _remove_dead() -> None:
+    for instance in instances():
+        if not instance.alive:
+            remove(instance)
 
 
 def _free_number() -> int:

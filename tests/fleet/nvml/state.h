@@ -2,6 +2,8 @@
 #ifndef FAKE_NVML_STATE_H
 #define FAKE_NVML_STATE_H
 
+#define INTERNAL __attribute__((visibility("hidden")))
+
 #define STATE_PATH "/run/fake-nvml/state"
 #define CGROUP_ROOT "/sys/fs/cgroup"
 #define VALUE_SIZE 256
@@ -15,13 +17,13 @@ struct process {
 };
 
 /* 0 when the file is there and could be read. */
-int state_present(void);
+INTERNAL int state_present(void);
 
 /* 1 and the last value of "gpu.INDEX.KEY", else of "gpu.*.KEY" (plain "KEY" for SYSTEM_WIDE); 0 when there is none. */
-int state_text(int index, const char *key, char value[VALUE_SIZE]);
-int state_number(int index, const char *key, long long *value);
+INTERNAL int state_text(int index, const char *key, char value[VALUE_SIZE]);
+INTERNAL int state_number(int index, const char *key, long long *value);
 
 /* The live processes of one GPU: "gpu.N.process PID BYTES [C|G]" and "gpu.N.cgroup PATH BYTES [C|G]". */
-int state_processes(int index, struct process found[PROCESS_LIMIT]);
+INTERNAL int state_processes(int index, struct process found[PROCESS_LIMIT]);
 
 #endif
