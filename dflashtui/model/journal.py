@@ -59,6 +59,8 @@ class JournalGap(Value):
     """`None`: concerns every unit of the host."""
     entries_lost: int | None = None
     """How many, when somebody knows."""
+    cursor: str | None = None
+    """Of the entry that told of it; `None`: found out by the console itself."""
 
 
 JournalItem = JournalEntry | JournalGap
