@@ -93,6 +93,21 @@ class SourceUnavailable(DflashError):
         self.reason = reason
 
 
+class NoSystemd(SourceUnavailable):
+    """The host does not run systemd: a state of the host, whose other sources may still be read."""
+
+
+class ManagerRefused(DflashError):
+    """The service manager answered a call with a D-Bus error; `name` is the error's name, `words` the manager's."""
+
+    def __init__(self, host: str, call: str, name: str, words: str) -> None:
+        super().__init__(f"{host}: {call}: {words or name}")
+        self.host = host
+        self.call = call
+        self.name = name
+        self.words = words
+
+
 class DecodeError(DflashError):
     """A source said something that its parser cannot read."""
 

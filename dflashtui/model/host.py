@@ -89,5 +89,5 @@ class HostSnapshot(Value):
     """Lines that came faster than they were taken."""
 
     def unit(self, name: str) -> UnitStatus | None:
-        """The unit of that name, if it is watched and known."""
-        return next((unit for unit in self.units or () if unit.name == name), None)
+        """The unit of that name or alias, if it is watched and known."""
+        return next((unit for unit in self.units or () if name == unit.name or name in unit.aliases), None)

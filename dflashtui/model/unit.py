@@ -60,6 +60,8 @@ class UnitStatus(Value):
 
     name: str
     """Full name with suffix, as the manager knows it (the target of an alias)."""
+    aliases: tuple[str, ...] = ()
+    """Other names of the same unit (`Alias=`, symbolic links)."""
     load_state: LoadState = LoadState.UNKNOWN
     load_error: str | None = None
     """The manager's words when the unit file cannot be used."""
@@ -69,6 +71,12 @@ class UnitStatus(Value):
     description: str = ""
     result: str | None = None
     """`Result` of a service: success, exit-code, signal, oom-kill, …"""
+    status_text: str | None = None
+    """`StatusText`: what the service says about itself (`sd_notify(3)`, `STATUS=`)."""
+    type: str | None = None
+    """`Type` of a service: simple, exec, notify, oneshot, …"""
+    restart: str | None = None
+    """`Restart` of a service: no, on-failure, always, …"""
     unit_file_state: str | None = None
     fragment_path: str | None = None
     drop_in_paths: tuple[str, ...] = ()
@@ -84,6 +92,13 @@ class UnitStatus(Value):
     """When the unit entered its active state (`StateChangeTimestamp`)."""
     started_at: datetime | None = None
     """`ExecMainStartTimestamp`."""
+    exited_at: datetime | None = None
+    """`ExecMainExitTimestamp`: when the last main process ended."""
+    can_start: bool | None = None
+    can_stop: bool | None = None
+    can_reload: bool | None = None
+    transient: bool | None = None
+    """Made by a program (`systemd-run`), without a unit file."""
     needs_reload: bool | None = None
     """`NeedDaemonReload`: the file on disk is not what the manager has loaded."""
     next_restart_at: datetime | None = None
