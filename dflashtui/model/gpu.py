@@ -13,6 +13,9 @@ class GpuProcess(Value):
     pid: int
     unit: str | None = None
     """The systemd unit of its cgroup; `None`: held by no unit (an orphan) or not known."""
+    held_by: str | None = None
+    """What holds it when no unit does: `session-5.scope`, `docker 0123456789ab`, `lxc 129`."""
+    user: str | None = None
     memory_used_bytes: int | None = None
     command: str | None = None
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-SLOW_SECONDS = 60.0
+SLOW_SECONDS = 30.0
 PROCESS_LIMIT = 128
-VITAL = frozenset({"nvmlDeviceGetHandleByIndex", "nvmlDeviceGetMemoryInfo"})
-"""An unknown error from these means that the GPU does not answer; from others it is that call's own trouble."""
+HANDLE = "nvmlDeviceGetHandleByIndex"
 FINGERPRINT = ("uuid", "name", "pci_bus_id")
 
 
@@ -45,7 +44,7 @@ class Card:
 
     def _values(self, now: float) -> dict[str, Any]:
         if self._handle is None:
-            self._handle = self._ask("nvmlDeviceGetHandleByIndex", of=self._index)
+            self._handle = self._ask(HANDLE, of=self._index)
         if self._slow_at is None or now - self._slow_at >= SLOW_SECONDS:
             self._slow = _without_none(self._ask_slow())
             self._slow_at = now
@@ -60,7 +59,6 @@ class Card:
             **self._memory(),
             "power_watts": _thousandth(self._ask("nvmlDeviceGetPowerUsage")),
             "temperature_celsius": self._temperature(),
-            "temperature_margin_celsius": self._ask("nvmlDeviceGetMarginTemperature"),
             "clock_sm_mhz": self._ask("nvmlDeviceGetClockInfo", self._nvml.NVML_CLOCK_SM),
             "clock_memory_mhz": self._ask("nvmlDeviceGetClockInfo", self._nvml.NVML_CLOCK_MEM),
             "performance_state": self._performance_state(),
@@ -94,7 +92,7 @@ class Card:
         }
 
     def _memory(self) -> dict[str, int | None]:
-        """The second form of the call tells the driver's reserve apart; drivers before R510 have the first one alone."""
+        """The second form tells the driver's reserve apart; drivers before R510 have the first one alone."""
         second = self._ask("nvmlDeviceGetMemoryInfo", self._nvml.nvmlMemory_v2)
         found = second or self._ask("nvmlDeviceGetMemoryInfo")
         return {
@@ -104,7 +102,10 @@ class Card:
         }
 
     def _temperature(self) -> int | None:
-        return self._either("nvmlDeviceGetTemperatureV", "nvmlDeviceGetTemperature", self._nvml.NVML_TEMPERATURE_GPU)
+        celsius: int | None = self._either(
+            "nvmlDeviceGetTemperatureV", "nvmlDeviceGetTemperature", self._nvml.NVML_TEMPERATURE_GPU
+        )
+        return celsius
 
     def _performance_state(self) -> int | None:
         state = self._ask("nvmlDeviceGetPerformanceState")
@@ -148,10 +149,15 @@ class Card:
 
     def _judge(self, question: tuple[Any, ...], error: Any) -> None:  # noqa: ANN401 - pynvml
         nvml, code = self._nvml, error.value
-        if code in {nvml.NVML_ERROR_UNINITIALIZED, nvml.NVML_ERROR_DRIVER_NOT_LOADED, nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH}:
+        if code in {
+            nvml.NVML_ERROR_UNINITIALIZED,
+            nvml.NVML_ERROR_DRIVER_NOT_LOADED,
+            nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH,
+        }:
             raise error
-        is_gone = code in {nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_RESET_REQUIRED}
-        if is_gone or question[0] == "nvmlDeviceGetHandleByIndex" or (code == nvml.NVML_ERROR_UNKNOWN and question[0] in VITAL):
+        if code in {nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_RESET_REQUIRED} or question[0] == HANDLE:
+            raise GpuLost(words(nvml, error))
+        if code == nvml.NVML_ERROR_UNKNOWN and question[0] == "nvmlDeviceGetMemoryInfo":
             raise GpuLost(words(nvml, error))
         if code in {
             nvml.NVML_ERROR_NOT_SUPPORTED,

@@ -9,7 +9,9 @@ ROOT = "/sys/fs/cgroup"
 DELETED = " (deleted)"
 USER_MANAGER = re.compile(r"user@\d+\.service")
 UNIT = re.compile(r".+\.(service|scope)")
-CONTAINER_SCOPE = re.compile(r"(?P<kind>docker|libpod|crio|cri-containerd|containerd)-(?P<id>[0-9a-f]{12})[0-9a-f]*\.scope")
+CONTAINER_SCOPE = re.compile(
+    r"(?P<kind>docker|libpod|crio|cri-containerd|containerd)-(?P<id>[0-9a-f]{12})[0-9a-f]*\.scope"
+)
 CONTAINER_ID = re.compile(r"[0-9a-f]{64}")
 LXC = re.compile(r"lxc(\.payload)?[./](?P<name>[^/]+)")
 
@@ -82,7 +84,8 @@ def usage(control_group: str, root: str = ROOT) -> list[int | None]:
 
 
 def _usage_v2(group: str) -> list[int | None]:
-    microseconds = dict(line.split(" ", 1) for line in _text(os.path.join(group, "cpu.stat")).splitlines()).get("usage_usec")
+    times = dict(line.split(" ", 1) for line in _text(os.path.join(group, "cpu.stat")).splitlines())
+    microseconds = times.get("usage_usec")
     return [
         _number(os.path.join(group, "memory.current")),
         int(microseconds) * 1000 if microseconds else None,

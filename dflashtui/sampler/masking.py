@@ -6,7 +6,9 @@ import re
 
 LIMIT = 200
 MASK = "***"
-SECRET_WORDS = frozenset({"key", "apikey", "keys", "token", "secret", "password", "passwd", "credential", "credentials"})
+SECRET_WORDS = frozenset(
+    {"key", "apikey", "keys", "token", "secret", "password", "passwd", "credential", "credentials"}
+)
 """Words of an option's or a variable's name. Not `tokens`: those are counted, not hidden."""
 ASSIGNED = re.compile(r"(?P<name>-{0,2}[A-Za-z][\w.-]*)=(?P<value>.+)", re.DOTALL)
 KNOWN_SHAPE = re.compile(r"\b(?:hf_|sk-|ghp_|glpat-|nvapi-|xox[a-z]-)[\w-]{8,}")
@@ -14,7 +16,7 @@ IN_URL = re.compile(r"(?<=://)[^/@\s:]*:[^/@\s]+(?=@)")
 
 
 def command_line(argv: list[str]) -> str:
-    """The arguments joined by spaces, values of secret options masked, at most `LIMIT` characters."""
+    """The arguments on one line, values of secret options masked, at most `LIMIT` characters."""
     shown, hiding = [], False
     for argument in argv:
         is_option = argument.startswith("-")
@@ -22,7 +24,7 @@ def command_line(argv: list[str]) -> str:
         shown.append(MASK if hiding else _masked(argument))
         if is_option and "=" not in argument:
             hiding = _is_secret(argument)
-    line = " ".join(shown)
+    line = " ".join(" ".join(shown).split())
     return line if len(line) <= LIMIT else line[: LIMIT - 1] + "…"
 
 

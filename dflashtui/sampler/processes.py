@@ -17,14 +17,15 @@ ARGUMENT_BYTES = 16384
 class ProcessTable:
     """Remembers processes for a few seconds, so that a tick costs one small read for each."""
 
-    def __init__(self, root: str = "/proc", passwd: str = "/etc/passwd") -> None:
+    def __init__(self, root: str = "/proc", users: str = "/etc/passwd") -> None:
         self._root = root
-        self._users = _users(passwd)
+        self._users = _users(users)
         self._known: dict[int, tuple[bytes, float, dict[str, str]]] = {}
 
     def facts(self, pid: int, now: float) -> dict[str, str]:
-        """`unit`, `held_by`, `command`, `user`, as far as known. Nothing for a pid that has no process here:
-        NVML gives 0, or another namespace's pid, for processes of other containers.
+        """`unit`, `held_by`, `command`, `user`, as far as known.
+
+        Nothing for a pid that has no process here: NVML gives 0, or another namespace's, for those of containers.
         """
         started = self._start_time(pid)
         if started is None:
@@ -70,11 +71,11 @@ class ProcessTable:
             return b""
 
 
-def _users(passwd: str) -> dict[int, str]:
+def _users(path: str) -> dict[int, str]:
     """Read as text: a lookup through NSS may wait for a directory server."""
     try:
-        with open(passwd, encoding="utf-8", errors="backslashreplace") as file:
+        with open(path, encoding="utf-8", errors="backslashreplace") as file:
             fields = [line.split(":") for line in file]
     except OSError:
         return {}
-    return {int(field[2]): field[0] for field in reversed(fields) if len(field) > 2 and field[2].isdigit()}
+    return {int(field[2]): field[0] for field in reversed(fields) if field[2:] and field[2].isdigit()}
