@@ -23,6 +23,7 @@ def prepare() -> Path:
     require_packages()
     cgroups.mount_point()
     gpus.library()
+    gpus.program()
     return image()
 
 

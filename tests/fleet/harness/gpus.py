@@ -19,18 +19,26 @@ GPU_COUNT = 8
 
 def library() -> Path:
     """The shared library, compiled once for each text of its sources."""
-    texts = [path.read_bytes() for path in sorted(SOURCES.glob("*.[ch]"))]
-    built = cache_folder() / f"libnvidia-ml-{hashlib.sha256(b''.join(texts)).hexdigest()[:12]}.so"
+    return _built("libnvidia-ml", SOURCES, "-fPIC", "-shared", "-pthread")
+
+
+def program() -> Path:
+    """The nvidia-smi over that library, likewise."""
+    return _built("nvidia-smi", SOURCES / "nvidia-smi")
+
+
+def _built(name: str, sources: Path, *flags: str) -> Path:
+    texts = [path.read_bytes() for path in sorted(sources.glob("*.[ch]"))]
+    built = cache_folder() / f"{name}-{hashlib.sha256(b''.join(texts)).hexdigest()[:12]}"
     with locked(cache_folder() / "lock"):
         if not built.exists():
-            _compile(built)
+            _compile(built, *flags, *sources.glob("*.c"))
     return built
 
 
-def _compile(target: Path) -> None:
+def _compile(target: Path, *arguments: str | Path) -> None:
     part = target.with_suffix(".part")
-    warnings = ("-Wall", "-Wextra", "-Werror")
-    run("gcc", "-std=gnu17", "-O2", *warnings, "-fPIC", "-shared", "-pthread", "-o", part, *SOURCES.glob("*.c"))
+    run("gcc", "-std=gnu17", "-O2", "-Wall", "-Wextra", "-Werror", "-o", part, *arguments, "-ldl")
     part.rename(target)
 
 
@@ -39,8 +47,7 @@ def install(root: Path, position: int) -> None:
     for folder in (LIBRARY.parent, BOOT_STATE.parent):
         (root / folder).mkdir(parents=True, exist_ok=True)
     shutil.copy(library(), root / LIBRARY)
-    (root / "usr/bin/nvidia-smi").write_text("#!/usr/bin/python3\n" + (SOURCES / "nvidia_smi.py").read_text())
-    (root / "usr/bin/nvidia-smi").chmod(0o755)
+    shutil.copy(program(), root / "usr/bin/nvidia-smi")
     (root / BOOT_STATE).write_text(default_state(position))
     (root / "etc/tmpfiles.d/fake-nvml.conf").write_text(COPY_AT_BOOT)
 
