@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dflashtui.errors import (
@@ -13,11 +13,11 @@ from dflashtui.errors import (
     OutcomeUnknown,
     TransportError,
 )
+from dflashtui.model.action import UnitAction, Verb
 from dflashtui.source.systemd_show import blocks
 from dflashtui.text import decoded, printable
 
 if TYPE_CHECKING:
-    from dflashtui.model.action import UnitAction
     from dflashtui.transport.base import Completed, Transport
 
 ANSWER_LIMIT_SECONDS = 10
@@ -25,6 +25,8 @@ TIMED_OUT = frozenset({124, 137})
 """What timeout(1) says when the limit has passed, the second after SIGKILL."""
 DENIALS = ("interactive authentication required", "access denied", "permission denied")
 SUDO_DENIALS = ("a password is required", "a terminal is required", "not allowed", "not in the sudoers")
+NOTHING_TO_ENABLE = "no installation config"
+NO_INSTALL_SECTION = "the unit file has no [Install] section, so there is nothing to enable"
 JOB_WORDS = (
     ("canceled", "canceled"),
     ("a dependency job for", "dependency"),
@@ -45,10 +47,11 @@ class Systemctl:
     async def read(self, verb: str, *arguments: str) -> bytes:
         """The output of a question. Raises `CommandFailed`, `CommandTimeout`, `TransportLost`."""
         limit = ("timeout", "-k", "1", str(ANSWER_LIMIT_SECONDS))
-        done = await self.transport.run((*self._environment(), *limit, *self._program(), verb, *arguments))
+        question = (*self._program(), verb, *arguments)
+        done = await self.transport.run((*self._environment(), *limit, *question))
         if done.exit_status in TIMED_OUT:
             raise CommandTimeout(done.host, f"systemctl {verb} gave no answer within {ANSWER_LIMIT_SECONDS} s")
-        return done.check().stdout
+        return replace(done, argv=question).check().stdout
 
     async def unit_file(self, unit: str) -> str:
         """As `systemctl cat` shows it."""
@@ -95,10 +98,12 @@ def _options(action: UnitAction) -> int:
 
 def job_result(action: UnitAction, done: Completed, *, sudo: bool) -> str:
     """`done`, `failed`, `canceled`, `timeout`, `dependency`; stderr may begin with other programs' lines."""
-    if done.exit_status == 0:
-        return "done"
     said = printable(decoded(done.stderr[-4000:]).strip().replace("\n", " · "))
     lower = said.lower()
+    if done.exit_status == 0:
+        if action.verb is Verb.ENABLE and NOTHING_TO_ENABLE in lower:
+            raise refusal(done.host, action, NO_INSTALL_SECTION)
+        return "done"
     if sudo and any(f"sudo: {words}" in lower or words in lower for words in SUDO_DENIALS):
         raise ActionDenied(sudo_denial(done.host, action, said))
     if any(words in lower for words in DENIALS):
@@ -106,7 +111,12 @@ def job_result(action: UnitAction, done: Completed, *, sudo: bool) -> str:
     for words, result in JOB_WORDS:
         if words in lower:
             return result
-    raise CommandFailed(done.host, action.argv, done.exit_status or 1, said)
+    raise refusal(done.host, action, said, exit_status=done.exit_status or 1)
+
+
+def refusal(host: str, action: UnitAction, words: str, *, exit_status: int = 1) -> CommandFailed:
+    """The manager's own refusal, as systemctl would put it."""
+    return CommandFailed(host, tuple(part for part in action.argv if part != "--"), exit_status, words)
 
 
 def outcome_unknown(action: UnitAction, reason: str) -> OutcomeUnknown:

@@ -16,7 +16,7 @@ from dflashtui.errors import (
 )
 from dflashtui.model.action import UnitAction, Verb
 from dflashtui.source.systemd_bus import SYSTEMD
-from dflashtui.source.systemd_command import denial, outcome_unknown
+from dflashtui.source.systemd_command import NO_INSTALL_SECTION, denial, outcome_unknown, refusal
 
 if TYPE_CHECKING:
     from dflashtui.source.systemd_bus import Bus, Signal
@@ -129,8 +129,7 @@ async def _change_files(bus: Bus, action: UnitAction) -> None:
     method, signature, flags = FILE_METHODS[action.verb]
     answer = await bus.call(method, signature, [action.unit], *flags)
     if action.verb is Verb.ENABLE and answer[0] is False:
-        words = "the unit file has no [Install] section, so there is nothing to enable"
-        raise CommandFailed(bus.host, action.argv, 1, words)
+        raise refusal(bus.host, action, NO_INSTALL_SECTION)
     await bus.call("Reload")
 
 
@@ -146,4 +145,4 @@ def _refusal(host: str, action: UnitAction, refused: ManagerRefused) -> ActionDe
     if refused.name in DENIALS:
         return ActionDenied(denial(host, action))
     status = NOT_INSTALLED_STATUS if refused.name == NO_SUCH_UNIT else 1
-    return CommandFailed(host, action.argv, status, refused.words)
+    return refusal(host, action, refused.words, exit_status=status)
