@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from contextlib import AbstractAsyncContextManager
+    from types import TracebackType
 
     from dflashtui.model.action import ActionResult, UnitAction
     from dflashtui.model.event import Event
@@ -29,6 +30,14 @@ class Change:
 
 class Fleet(Protocol):
     """Hosts under supervision. An async context manager: leaving it leaves nothing running, within a second."""
+
+    async def __aenter__(self) -> Self:
+        """Begin to look at the hosts."""
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it all."""
 
     @property
     def names(self) -> tuple[str, ...]:

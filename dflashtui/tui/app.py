@@ -1,0 +1,144 @@
+"""The application: what stays the same on every screen. Imports no model: see `opening`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import App
+from textual.binding import Binding
+
+from dflashtui.errors import ConfigError
+from dflashtui.tui.ascii import AsciiFilter
+from dflashtui.tui.messages import HostChanged
+from dflashtui.tui.opening import OpeningScreen
+from dflashtui.tui.styled import Cell, cell, join
+from dflashtui.tui.themes import DEFAULTS, find_theme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from textual.binding import BindingType
+    from textual.filter import LineFilter
+    from textual.screen import Screen
+    from textual.worker import Worker
+
+    from dflashtui.config.model import Config
+    from dflashtui.fleet.base import Fleet
+    from dflashtui.tui.outline import Outline
+    from dflashtui.tui.screen import MainScreen
+
+    Loaded = tuple[Config, Fleet]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the console was started."""
+
+    demo: bool = False
+    read_only: bool = False
+    ascii_only: bool = False
+    theme_folders: tuple[Path, ...] = ()
+
+
+def badges(options: Options) -> Cell:
+    """What every screen says at the right of its header."""
+    marks = ((" DEMO ", options.demo), (" READ-ONLY ", options.read_only))
+    return join((cell(words, "badge") for words, holds in marks if holds), " ")
+
+
+class DflashApp(App[int]):
+    """The console. `load` is called in a thread behind the first picture, so that its imports do not delay it."""
+
+    CSS_PATH = "base.tcss"
+    TITLE = "dflashtui"
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "leave", show=False, id="console.leave", tooltip="Leave from anywhere"),
+        Binding("ctrl+l", "repaint", "repaint", show=False, id="console.repaint", tooltip="Draw the screen anew"),
+    ]
+
+    def __init__(
+        self, outline: Outline, load: Callable[[], Loaded], options: Options, clock: Callable[[], datetime]
+    ) -> None:
+        self.outline = outline
+        self.options = options
+        self.clock = clock
+        self.failure: ConfigError | None = None
+        """Why the console could not start; raised by `start.run` when the terminal is a plain one again."""
+        self.theme_problems: list[str] = []
+        self._load = load
+        self._following: Worker[None] | None = None
+        self._fleet_left = asyncio.Event()
+        super().__init__()
+        self.animation_level = "none" if "SSH_CONNECTION" in os.environ else "basic"
+        self._choose_theme(outline.theme)
+
+    def _choose_theme(self, name: str) -> None:
+        try:
+            theme = find_theme(name, self.options.theme_folders)
+        except ConfigError as error:
+            self.theme_problems += error.problems
+            return
+        if theme:
+            self.register_theme(theme)
+        if name in self.available_themes:
+            self.theme = name
+        else:
+            self.theme_problems.append(f"no theme '{name}': ctrl+p, theme lists those there are")
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Roles and tones, for themes that do not name them."""
+        return DEFAULTS
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """The last step before the terminal."""
+        return [*super().get_line_filters(), *((AsciiFilter(),) if self.options.ascii_only else ())]
+
+    def get_default_screen(self) -> Screen[None]:
+        """The first picture."""
+        return OpeningScreen(self.outline, badges(self.options))
+
+    def on_mount(self) -> None:
+        """Go on once the first picture is out."""
+        self.call_after_refresh(self.begin)
+
+    @work(group="begin", exclusive=True)
+    async def begin(self) -> None:
+        """Import the rest, make the fleet, and show it."""
+        try:
+            config, fleet = await asyncio.to_thread(self._load)
+        except ConfigError as error:
+            self.failure = error
+            self.exit()
+            return
+        from dflashtui.tui.screen import MainScreen  # noqa: PLC0415 - behind the first picture
+
+        screen = MainScreen(config, fleet, self.options, self.clock)
+        await self.push_screen(screen)
+        self._following = self.follow(screen)
+
+    @work(group="fleet", exclusive=True)
+    async def follow(self, screen: MainScreen) -> None:
+        """The only place where the fleet meets Textual."""
+        try:
+            async with screen.fleet as fleet, fleet.subscribe() as changes:
+                async for change in changes:
+                    screen.post_message(HostChanged(change))
+        finally:
+            self._fleet_left.set()
+
+    async def on_unmount(self) -> None:
+        """Leave no connection behind: the fleet needs less than a second."""
+        if self._following:
+            self._following.cancel()
+            await self._fleet_left.wait()
+
+    def action_repaint(self) -> None:
+        """Draw everything anew, for a terminal that another program wrote on."""
+        self.screen.refresh(layout=True)

@@ -1,0 +1,1 @@
+"""What a detail pane says, line by line. Pure."""

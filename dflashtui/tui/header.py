@@ -1,0 +1,77 @@
+"""What header and footer say. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dflashtui.text import human_span, printable
+from dflashtui.tui import cells
+from dflashtui.tui.picture import totals
+from dflashtui.tui.styled import EMPTY, Cell, cell, join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dflashtui.tui.picture import Picture
+
+SLOW_AFTER_SECONDS = 5.0
+
+
+def header_left(picture: Picture, place: str) -> Cell:
+    """Name, where we are, and the counts."""
+    total = totals(picture)
+    counts = (
+        _count("hosts", total.hosts_up, total.hosts, "up"),
+        _count("services", total.ready, total.services, "ready"),
+        _count("GPUs", total.gpus_used, total.gpus, "in use", is_alarm=False),
+        _alarms(total.alarms, "alarm", "bad"),
+        _alarms(total.warnings, "warning", "warn"),
+    )
+    return ((" ", ""), (_name(picture), "title"), (f"  {place}", "dim"), ("    ", ""), *join(counts, "   "))
+
+
+def _name(picture: Picture) -> str:
+    groups = {host.group for host in picture.hosts if host.group}
+    return printable(groups.pop(), limit=24) if len(groups) == 1 else "dflashtui"
+
+
+def _count(noun: str, part: int, whole: int, word: str, *, is_alarm: bool = True) -> Cell:
+    if not whole:
+        return ((f"{noun} ", "dim"), ("–", "dim"))
+    tone = "warn" if is_alarm and part < whole else ""
+    return ((f"{noun} ", "dim"), (f"{part}/{whole}", tone), (f" {word}", "dim"))
+
+
+def _alarms(count: int, noun: str, role: str) -> Cell:
+    return cell(f"{count} {noun}{'s' if count > 1 else ''}", role) if count else EMPTY
+
+
+def header_right(picture: Picture) -> Cell:
+    """Badges, the freeze, and the clock."""
+    frozen = picture.frozen_since
+    marks = (
+        cell(f" FROZEN since {frozen.astimezone():%H:%M:%S} ", "badge") if frozen else EMPTY,
+        cell(" DEMO ", "badge") if picture.is_demo else EMPTY,
+        cell(" READ-ONLY ", "badge") if picture.read_only else EMPTY,
+    )
+    return (*join(marks, " "), (f" {picture.now.astimezone():%H:%M:%S} ", "dim"))
+
+
+def footer_right(picture: Picture) -> Cell:
+    """The age of the oldest values, the channels in use, and the lines that were dropped."""
+    ages = [age for host in picture.hosts if (age := cells.age_seconds(host, picture.now)) is not None]
+    oldest = max(ages, default=None)
+    channels = [host.channels for host in picture.hosts if host.channels is not None]
+    dropped = sum(host.journal_dropped_count for host in picture.hosts)
+    parts = (
+        EMPTY if oldest is None or oldest < SLOW_AFTER_SECONDS else cell(f"oldest value {human_span(oldest)}", "stale"),
+        cell(f"{sum(channels)} channels", "dim") if channels else EMPTY,
+        cell(f"{dropped} lines dropped", "warn") if dropped else EMPTY,
+    )
+    return (*join(parts, " · "), (" ", ""))
+
+
+def footer_left(keys: Iterable[tuple[str, str]]) -> Cell:
+    """`enter open  a actions`: keys that work now, and nothing else."""
+    parts = [((key, "accent"), (f" {words}", "dim")) for key, words in keys]
+    return ((" ", ""), *join(parts, "  "))

@@ -1,0 +1,72 @@
+"""The key map: what the configuration may change, and what it may not do to it. Pure but for the binding tables."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from textual.binding import Binding, BindingsMap
+
+from dflashtui.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from textual.dom import DOMNode
+
+LONG_NAMES = {
+    "?": "question_mark", "!": "exclamation_mark", ":": "colon", "-": "minus", "+": "plus", "_": "underscore", "/": "slash",
+    "[": "left_square_bracket", "]": "right_square_bracket", "@": "at", "&": "ampersand", "=": "equals_sign", "'": "apostrophe",
+}  # fmt: skip
+SHORT_NAMES = {long: short for short, long in LONG_NAMES.items()} | {
+    "pagedown": "pgdn", "pageup": "pgup", "escape": "esc", "up": "↑", "down": "↓", "left": "←", "right": "→",
+}  # fmt: skip
+
+
+def shown_key(key: str) -> str:
+    """A key as it is written on it."""
+    return SHORT_NAMES.get(key, key)
+
+
+def bindings_of(scope: type[DOMNode]) -> dict[str, list[str]]:
+    """Binding ids of a scope and their keys, by default; those of the classes it is made from included."""
+    found: dict[str, list[str]] = {}
+    for owner in reversed(scope.__mro__):
+        for binding in Binding.make_bindings(owner.__dict__.get("BINDINGS", ())):
+            if binding.id:
+                keys = found.setdefault(binding.id, [])
+                if binding.key not in keys:
+                    keys.append(binding.key)
+    return found
+
+
+def check_keymap(keymap: Mapping[str, str], scopes: Iterable[type[DOMNode]]) -> None:
+    """Raises `ConfigError` that names every unknown action and every key that would do two things in one scope."""
+    problems: list[str] = []
+    known = {scope: bindings_of(scope) for scope in scopes}
+    ids = {binding for bindings in known.values() for binding in bindings}
+    for name in keymap:
+        if name not in ids:
+            near = difflib.get_close_matches(name, ids, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else "; dflashtui's help (?) lists them"
+            problems.append(f"console.keymap: no action '{name}'{hint}")
+    for bindings in known.values():
+        problems += _clashes(bindings, keymap)
+    if problems:
+        raise ConfigError(list(dict.fromkeys(problems)))
+
+
+def _clashes(bindings: Mapping[str, list[str]], keymap: Mapping[str, str]) -> list[str]:
+    owners: dict[str, str] = {}
+    problems: list[str] = []
+    for name, keys in bindings.items():
+        for key in normal_keys(keymap[name]) if name in keymap else keys:
+            owner = owners.setdefault(key, name)
+            if owner != name:
+                problems.append(f"console.keymap: the key '{shown_key(key)}' is given to both '{owner}' and '{name}'")
+    return problems
+
+
+def normal_keys(keys: str) -> list[str]:
+    """Textual's names of comma-separated keys."""
+    return list(BindingsMap([Binding(keys, "x")]).key_to_bindings)

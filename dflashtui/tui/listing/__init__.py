@@ -1,0 +1,1 @@
+"""Lists with a cursor that stays on its row."""

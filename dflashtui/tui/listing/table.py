@@ -1,0 +1,110 @@
+"""What a list shows: its columns, and how they share the width. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dflashtui.tui.styled import Cell
+    from dflashtui.tui.subject import Subject
+
+GAP = 2
+"""Blank cells between two columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. It is dropped on narrow terminals in the order of `keep`, highest first; 0 stays always."""
+
+    id: str
+    title: str
+    width: int
+    """At least so many cells."""
+    most: int = 0
+    """At most so many when there is room; 0: `width`."""
+    align: str = "left"
+    keep: int = 0
+    middle: bool = False
+    """Cut in the middle, for both ends of a name matter."""
+    letter: str = ""
+    """Key that sorts by this column, after `o`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The columns of a list, and its words."""
+
+    noun: str
+    """Plural: `units`."""
+    columns: tuple[Column, ...]
+    empty: str
+    """What is said when there is no row at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row. `cells` and `values` follow the table's columns; a value of `None` is unknown and sorts last."""
+
+    key: Subject
+    cells: tuple[Cell, ...]
+    values: tuple[float | str | None, ...] = ()
+    text: str = ""
+    """What a filter searches, in lower case."""
+    group: str | None = None
+    problem: bool = False
+    heading: bool = field(default=False)
+    """The title of a group; it stands before the rows of that group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A column that is shown, and its width now."""
+
+    position: int
+    column: Column
+    width: int
+
+
+def slots(columns: tuple[Column, ...], width: int, widest: Mapping[int, int]) -> tuple[Slot, ...]:
+    """The columns that fit into `width` cells; what is left goes evenly to those that can use it.
+
+    `widest`: by position, the widest cell of columns that hold names; they need no more.
+    """
+    kept = list(enumerate(columns))
+    while len(kept) > 1 and _needed(kept) > width:
+        worst = max(kept, key=lambda item: (item[1].keep, item[0]))
+        if worst[1].keep == 0:
+            break
+        kept.remove(worst)
+    wanted = {position: min(column.most, max(column.width, widest.get(position, column.most))) for position, column in kept}
+    widths = _shared({position: column.width for position, column in kept}, wanted, width - _needed(kept))
+    return _squeezed([Slot(position, column, widths[position]) for position, column in kept], width)
+
+
+def _shared(widths: dict[int, int], wanted: Mapping[int, int], spare: int) -> dict[int, int]:
+    """One cell each in turn to all that still want some."""
+    while spare > 0 and (hungry := [position for position in widths if widths[position] < wanted[position]]):
+        for position in hungry[:spare]:
+            widths[position] += 1
+        spare -= len(hungry)
+    return widths
+
+
+def _needed(kept: list[tuple[int, Column]]) -> int:
+    return sum(column.width for _, column in kept) + GAP * (len(kept) - 1)
+
+
+def _squeezed(shown: list[Slot], width: int) -> tuple[Slot, ...]:
+    """Columns that must stay give up width from the widest on, so that nothing runs off the edge."""
+    over = sum(slot.width for slot in shown) + GAP * (len(shown) - 1) - width
+    while over > 0:
+        widest = max(range(len(shown)), key=lambda at: shown[at].width)
+        slot = shown[widest]
+        if slot.width <= 1:
+            break
+        shown[widest] = Slot(slot.position, slot.column, slot.width - 1)
+        over -= 1
+    return tuple(shown)

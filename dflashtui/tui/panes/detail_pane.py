@@ -1,0 +1,49 @@
+"""Lines of facts that can be scrolled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from dflashtui.tui.bar import lines_of
+from dflashtui.tui.styled import Cell
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+
+class DetailPane(VerticalScroll):
+    """Facts about one thing."""
+
+    HELP = "Facts about the row that the cursor stands on. Scroll with the arrows or `j` `k`."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "scroll_down", "Down", show=False, id="detail.down"),
+        Binding("k", "scroll_up", "Up", show=False, id="detail.up"),
+        Binding("g", "scroll_home", "First", show=False, id="detail.first"),
+        Binding("G", "scroll_end", "Last", show=False, id="detail.last"),
+    ]
+    lines: reactive[tuple[Cell, ...]] = reactive((), layout=False)
+
+    def __init__(self, *, id: str, label: str = "details") -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id, classes="pane")
+        self._text = Static(markup=False)
+        self.border_title = Content(f" {label} ")
+
+    def compose(self) -> ComposeResult:
+        """One block of text."""
+        yield self._text
+
+    def watch_lines(self, lines: tuple[Cell, ...]) -> None:
+        """Drawn only when something differs."""
+        self._text.update(lines_of(lines))
+
+    @property
+    def room(self) -> int:
+        """Cells on a line."""
+        return max(20, self.scrollable_content_region.width - 1)

@@ -1,0 +1,92 @@
+"""A list with its title and its filter line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input
+
+from dflashtui.text import printable
+from dflashtui.tui.listing.widget import RowList
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from dflashtui.tui.listing.table import Row, Table
+
+
+class FilterInput(Input):
+    """Typed text narrows the list at once; `enter` keeps it, `escape` drops it."""
+
+    HELP = "`enter` keeps the filter, `escape` drops it. Words must all match; `!word` must not; `*` stands for anything."
+
+
+class ListPane(Vertical):
+    """Title, rows, and the filter while it is typed. The title carries the facts: how many of how many, and why."""
+
+    def __init__(self, table: Table, *, id: str, label: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id, classes="pane")
+        self.label = label or table.noun
+        self.rows = RowList(table)
+        self._input = FilterInput(placeholder="filter", compact=True, select_on_focus=False)
+        self._input.display = False
+
+    def compose(self) -> ComposeResult:
+        """Rows, then the line to type in."""
+        yield self.rows
+        yield self._input
+
+    def show(self, rows: tuple[Row, ...]) -> None:
+        """New values."""
+        self.rows.rows = rows
+
+    def start_filter(self) -> None:
+        """Type a filter."""
+        self._input.value = self.rows.listing.query
+        self._input.display = True
+        self._input.focus()
+
+    def end_filter(self) -> None:
+        """Keys go to the rows again."""
+        self._input.display = False
+        self.rows.focus()
+
+    @property
+    def is_filtering(self) -> bool:
+        """Whether a filter is being typed."""
+        return bool(self._input.display)
+
+    @on(Input.Changed)
+    def _narrow(self, event: Input.Changed) -> None:
+        event.stop()
+        if self.is_filtering:
+            self.rows.narrow(event.value)
+
+    @on(Input.Submitted)
+    def _keep(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.end_filter()
+
+    @on(RowList.Moved)
+    def _retitle(self) -> None:
+        title = Content(f" {self.title()} ")
+        if title != self._border_title:
+            self.border_title = title
+
+    def title(self) -> str:
+        """`units 14/212 · problems · /sglang · by state`."""
+        listing = self.rows.listing
+        count = f"{listing.total}" if listing.shown == listing.total else f"{listing.shown}/{listing.total}"
+        position = listing.sort_position
+        sorted_by = self.rows.table.columns[position].title if position is not None else ""
+        parts = (
+            f"{self.label} {count}",
+            f"{len(listing.marks)} marked" if listing.marks else "",
+            "problems only" if listing.problems_only else "",
+            f"/{printable(listing.query)}" if listing.query else "",
+            f"by {sorted_by}" if sorted_by else "",
+        )
+        return " · ".join(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""Values as rows: one module for each kind of list. Pure."""

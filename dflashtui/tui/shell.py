@@ -1,0 +1,150 @@
+"""The main screen's frame: header, views, footer, and the beat at which values are drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.containers import Container
+from textual.css.query import NoMatches
+from textual.screen import Screen
+from textual.widgets import Static
+
+from dflashtui.tui.bar import Bar
+from dflashtui.tui.feed import Feed
+from dflashtui.tui.header import footer_left, footer_right, header_left, header_right
+from dflashtui.tui.keys import shown_key
+from dflashtui.tui.listing.widget import RowList
+from dflashtui.tui.messages import HostChanged
+from dflashtui.tui.places import Way
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from textual import events
+    from textual.app import ComposeResult
+    from textual.timer import Timer
+
+    from dflashtui.config.model import Config
+    from dflashtui.fleet.base import Fleet
+    from dflashtui.tui.app import Options
+    from dflashtui.tui.picture import Picture
+    from dflashtui.tui.views.base import View
+
+DRAW_SECONDS = 0.25
+"""At most four data draws a second, whatever the hosts do."""
+TICK_SECONDS = 1.0
+MIN_COLUMNS, MIN_LINES = 40, 8
+LOW_LINES = 15
+
+
+class Shell(Screen[None]):
+    """Header, one view at a time, footer."""
+
+    CSS_PATH = "console.tcss"
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [
+        (0, "-w40"), (60, "-w60"), (80, "-w80"), (100, "-w100"), (160, "-w160"),
+    ]  # fmt: skip
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-low"), (LOW_LINES, "-high")]
+
+    def __init__(self, config: Config, fleet: Fleet, options: Options, clock: Callable[[], datetime]) -> None:
+        super().__init__()
+        self.config = config
+        self.fleet = fleet
+        self.options = options
+        self.clock = clock
+        self.way = Way()
+        self.frozen_since: datetime | None = None
+        self.feed = Feed(
+            [fleet.snapshot(name) for name in fleet.names], is_demo=fleet.is_demo, read_only=options.read_only
+        )
+        self._views: dict[str, View] = {}
+        self._pending: Timer | None = None
+        self._drawn_picture: Picture | None = None
+
+    def compose(self) -> ComposeResult:
+        """The frame; views come when they are first entered."""
+        yield Bar(id="header")
+        yield Container(id="body")
+        yield Bar(id="footer")
+        yield Static(id="too-small", markup=False)
+
+    def on_mount(self) -> None:
+        """Begin to draw."""
+        self.set_interval(TICK_SECONDS, self.draw)
+        self.bindings_updated_signal.subscribe(self, self._draw_footer)
+
+    @property
+    def picture(self) -> Picture:
+        """What is on screen: while frozen, what was on screen then."""
+        if self.frozen_since is not None and self._drawn_picture is not None:
+            return self._drawn_picture
+        return self.feed.picture(self.clock())
+
+    @property
+    def view(self) -> View | None:
+        """The view that is shown."""
+        return self._views.get(self.way.here.view)
+
+    @on(HostChanged)
+    def _take(self, message: HostChanged) -> None:
+        message.stop()
+        self.feed.take(message.change)
+        self.draw_soon()
+
+    def draw_soon(self) -> None:
+        """Draw within a quarter of a second, once for all that comes until then."""
+        if self._pending is None:
+            self._pending = self.set_timer(DRAW_SECONDS, self.draw)
+
+    def draw(self) -> None:
+        """Hand the newest picture to the view, unless the console is frozen."""
+        if self._pending is not None:
+            self._pending.stop()
+            self._pending = None
+        picture = self.picture
+        if self.view is not None:
+            self.view.picture = picture
+        self._drawn_picture = picture
+        self._draw_header(picture)
+
+    def _draw_header(self, picture: Picture) -> None:
+        header, footer = self.query_one("#header", Bar), self.query_one("#footer", Bar)
+        header.left = header_left(picture, self.place_words)
+        header.right = header_right(picture)
+        header.set_class(any(host.protected for host in picture.hosts), "-protected")
+        footer.right = footer_right(picture)
+
+    def _draw_footer(self, _screen: object = None) -> None:
+        shown = {}
+        for active in self.active_bindings.values():
+            binding = active.binding
+            if binding.show and active.enabled and binding.action not in shown:
+                shown[binding.action] = (shown_key(binding.key), binding.description)
+        try:
+            self.query_one("#footer", Bar).left = footer_left(shown.values())
+        except NoMatches:
+            return  # asked for before the frame is there
+
+    @property
+    def place_words(self) -> str:
+        """Where we are, for the header."""
+        subject = self.way.here.subject
+        return f"{self.way.here.view} {subject.host}" if subject and self.way.here.view == "host" else self.way.here.view
+
+    @on(RowList.Moved)
+    def _row_changed(self) -> None:
+        """Another row: other keys work, other details are shown."""
+        self.refresh_bindings()
+        if self.view is not None and self._drawn_picture is not None:
+            self.view.row_changed(self._drawn_picture)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Too small to be of use: say what is needed."""
+        width, height = event.size
+        too_small = width < MIN_COLUMNS or height < MIN_LINES
+        self.set_class(too_small, "-tiny")
+        if too_small:
+            words = f"{width}×{height} is too small: {MIN_COLUMNS}×{MIN_LINES} is needed; dflashtui --check prints text"
+            self.query_one("#too-small", Static).update(words)

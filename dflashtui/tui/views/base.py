@@ -1,0 +1,71 @@
+"""What the views have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Container
+from textual.reactive import reactive
+
+from dflashtui.tui.panes.list_pane import ListPane
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    from dflashtui.tui.history import History
+    from dflashtui.tui.picture import Picture
+    from dflashtui.tui.subject import Subject
+
+
+class View(Container):
+    """A page of the console. It draws from `picture` while it is shown, and does no I/O."""
+
+    picture: reactive[Picture | None] = reactive(None, layout=False, init=False)
+    NAME = ""
+    """What the command line, the palette and `-` call it."""
+
+    def __init__(self, history: History) -> None:
+        super().__init__(id=f"view-{self.NAME}", classes="view")
+        self.history = history
+
+    @property
+    def panes(self) -> tuple[Widget, ...]:
+        """In the order of `tab`; the first one has the focus when the view is entered."""
+        raise NotImplementedError
+
+    def watch_picture(self) -> None:
+        """New values: draw them."""
+        if self.picture is not None and self.is_mounted:
+            self.draw(self.picture)
+
+    def on_mount(self) -> None:
+        """Draw what is known already."""
+        self.watch_picture()
+
+    def draw(self, picture: Picture) -> None:
+        """Hand the values down to the panes."""
+        raise NotImplementedError
+
+    def row_changed(self, picture: Picture) -> None:
+        """The cursor stands on another row: details follow."""
+
+    def arrive(self, subject: Subject | None) -> None:
+        """The view was entered, to look at something."""
+
+    @property
+    def lists(self) -> tuple[ListPane, ...]:
+        """The panes that are lists."""
+        return tuple(pane for pane in self.panes if isinstance(pane, ListPane))
+
+    def focus_pane(self, pane: Widget) -> None:
+        """Give the keys to a pane; on small terminals it is the only one that is seen."""
+        for other in self.panes:
+            other.set_class(other is pane, "-current")
+        (pane.rows if isinstance(pane, ListPane) else pane).focus()
+
+    @property
+    def current_pane(self) -> Widget:
+        """The pane that has the keys, or had them last."""
+        focused = self.screen.focused
+        holding = (pane for pane in self.panes if focused is not None and pane in focused.ancestors_with_self)
+        return next(holding, None) or next((pane for pane in self.panes if pane.has_class("-current")), self.panes[0])

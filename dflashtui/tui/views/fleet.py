@@ -1,0 +1,59 @@
+"""View 1: a line for each host, and what needs a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dflashtui.tui.panes.list_pane import ListPane
+from dflashtui.tui.picture import problems
+from dflashtui.tui.rows.fleet import fleet_rows
+from dflashtui.tui.rows.problems import problem_rows
+from dflashtui.tui.rows.tables import FLEET, PROBLEMS
+from dflashtui.tui.views.base import View
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.widget import Widget
+
+    from dflashtui.tui.history import History
+    from dflashtui.tui.picture import Picture
+    from dflashtui.tui.subject import Subject
+
+CLOSED_FROM_HOSTS = 40
+"""Larger fleets begin with their groups closed."""
+
+
+class FleetView(View):
+    """Hosts above, problems below."""
+
+    NAME = "fleet"
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._hosts = ListPane(FLEET, id="hosts")
+        self._problems = ListPane(PROBLEMS, id="problems")
+        self._is_first = True
+
+    def compose(self) -> ComposeResult:
+        """Two lists."""
+        yield self._hosts
+        yield self._problems
+
+    @property
+    def panes(self) -> tuple[Widget, ...]:
+        """Hosts first."""
+        return self._hosts, self._problems
+
+    def draw(self, picture: Picture) -> None:
+        """All hosts, and their problems."""
+        if self._is_first and picture.hosts:
+            self._is_first = False
+            if len(picture.hosts) >= CLOSED_FROM_HOSTS:
+                self._hosts.rows.listing.closed = {host.group for host in picture.hosts}
+        self._hosts.show(fleet_rows(picture))
+        self._problems.show(problem_rows(problems(picture), picture.now))
+
+    def arrive(self, subject: Subject | None) -> None:
+        """Back from a host: the cursor stands on it."""
+        if subject is not None:
+            self._hosts.rows.go_to(subject)
