@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from dflashtui.errors import AuthDenied, DflashError, HostKeyRejected, TransportError
+from dflashtui.fleet.board import utc_now
 from dflashtui.model.host import HostSnapshot, Link, LinkState, SourceState
 from dflashtui.model.unit import Readiness, UnitStatus
 from dflashtui.source.readiness import without_asking
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dflashtui.fleet.board import Board
+    from dflashtui.fleet.plan import HostPlan
     from dflashtui.model.event import Event
     from dflashtui.model.gpu import Gpu, Xid
     from dflashtui.source.readiness import Asked
@@ -26,12 +28,11 @@ XIDS_KEPT = 50
 class HostState:
     """Folds what the sources say into the newest snapshot and posts it."""
 
-    def __init__(self, name: str, board: Board, clock: Callable[[], datetime], with_rule: frozenset[str]) -> None:
-        """`with_rule`: units that can be asked whether they answer."""
-        self.name = name
+    def __init__(self, plan: HostPlan, board: Board, clock: Callable[[], datetime] = utc_now) -> None:
+        self.name = plan.host.name
+        self._plan = plan
         self._board = board
         self._clock = clock
-        self._with_rule = with_rule
         self._units: tuple[UnitStatus, ...] | None = None
         self._use: Mapping[str, ResourceUse] = {}
         self._asked: dict[str, Asked] = {}
@@ -56,10 +57,25 @@ class HostState:
         since = before.since if before.state is state and before.since else self._clock()
         self.post(link=Link(state=state, since=since, **fields))
 
-    def source(self, source: str, *, via: str | None = None, problem: str | None = None) -> None:
-        """Say how one source is read, or why it cannot be."""
+    def down(self, failure: DflashError, *, attempt: int = 0, retry_at: datetime | None = None) -> None:
+        """The link failed, or could not be made."""
+        rejected = failure if isinstance(failure, HostKeyRejected) else None
+        self.link(
+            link_state(failure),
+            error=failure.reason if isinstance(failure, TransportError) else str(failure),
+            attempt=attempt,
+            retry_at=retry_at,
+            fingerprints=rejected.fingerprints if rejected else (),
+            known_hosts_line=(rejected.line or None) if rejected else None,
+        )
+
+    def source(
+        self, source: str, *, via: str | None = None, problem: str | None = None, is_absent: bool = False
+    ) -> None:
+        """Say how one source is read, or why it cannot be; missing GPUs are a fault where units want some."""
+        is_absent = is_absent and not (source == "gpus" and self._plan.expects_gpus)
         others = tuple(state for state in self.snapshot.sources if state.source != source)
-        mine = SourceState(source=source, via=via, problem=problem)
+        mine = SourceState(source=source, via=via, problem=problem, is_absent=is_absent)
         self.post(sources=tuple(sorted((*others, mine), key=lambda state: state.source)))
 
     def units(self, units: tuple[UnitStatus, ...]) -> None:
@@ -111,7 +127,7 @@ class HostState:
         return unit.model_copy(update=update)
 
     def _readiness(self, unit: UnitStatus) -> dict[str, Any]:
-        settled = without_asking(unit, has_rule=unit.name in self._with_rule)
+        settled = without_asking(unit, has_rule=unit.name in self._plan.readiness_rules)
         if settled is not None:
             return {"readiness": settled}
         asked = self._asked.get(unit.name)
@@ -124,6 +140,16 @@ class HostState:
         }
 
 
-def skew_seconds(host_clock: datetime, heard_at: datetime, latency: timedelta = timedelta()) -> float:
-    """Host's clock minus ours, rounded to what a one-way message can tell."""
-    return round((host_clock - heard_at + latency).total_seconds(), 1)
+def link_state(failure: DflashError) -> LinkState:
+    """The word of the contract for a failure of the link."""
+    match failure:
+        case AuthDenied():
+            return LinkState.AUTH_FAILED
+        case HostKeyRejected(kind="unknown"):
+            return LinkState.HOSTKEY_UNKNOWN
+        case HostKeyRejected():
+            return LinkState.HOSTKEY_CHANGED
+        case _ if failure.transient:
+            return LinkState.UNREACHABLE
+        case _:
+            return LinkState.MISCONFIGURED

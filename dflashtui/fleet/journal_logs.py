@@ -27,11 +27,11 @@ class UnitLogs:
 
     def cover(self, units: Collection[str]) -> None:
         """From now on these are followed. What was kept of others would have a hole later, so it is forgotten."""
-        self._rings = {unit: self._rings.get(unit) or JournalRing() for unit in units}
+        self._rings = {unit: self.ring(unit) for unit in units}
 
     def ring(self, unit: str) -> JournalRing:
         """What is kept of a unit; an empty one for a unit that is not followed."""
-        return self._rings.get(unit) or JournalRing()
+        return self._rings[unit] if unit in self._rings else JournalRing()
 
     def publish(self, items: Sequence[JournalItem]) -> None:
         """Hand items to their units' readers; a gap without a unit concerns all of them."""

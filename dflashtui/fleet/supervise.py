@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from dflashtui.errors import AuthDenied, DflashError, HostKeyRejected, TransportError, TransportLost
+from dflashtui.errors import DflashError, TransportLost
 from dflashtui.fleet.backoff import Backoff
+from dflashtui.fleet.board import utc_now
 from dflashtui.model.host import LinkState
 
 if TYPE_CHECKING:
@@ -73,36 +74,13 @@ class Supervisor:
         )
 
     def _down(self, failure: DflashError, wait_seconds: float | None) -> None:
-        retry_at = None if wait_seconds is None else datetime.now(UTC) + timedelta(seconds=wait_seconds)
-        rejected = failure if isinstance(failure, HostKeyRejected) else None
-        self._state.link(
-            link_state(failure),
-            error=failure.reason if isinstance(failure, TransportError) else str(failure),
-            attempt=self._backoff.attempts,
-            retry_at=retry_at,
-            fingerprints=rejected.fingerprints if rejected else (),
-            known_hosts_line=(rejected.line or None) if rejected else None,
-        )
+        retry_at = None if wait_seconds is None else utc_now() + timedelta(seconds=wait_seconds)
+        self._state.down(failure, attempt=self._backoff.attempts, retry_at=retry_at)
 
     async def _wait(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
-
-
-def link_state(failure: DflashError) -> LinkState:
-    """The word of the contract for a failure of the link."""
-    match failure:
-        case AuthDenied():
-            return LinkState.AUTH_FAILED
-        case HostKeyRejected(kind="unknown"):
-            return LinkState.HOSTKEY_UNKNOWN
-        case HostKeyRejected():
-            return LinkState.HOSTKEY_CHANGED
-        case _ if failure.transient:
-            return LinkState.UNREACHABLE
-        case _:
-            return LinkState.MISCONFIGURED
 
 
 def _most_telling(failures: BaseExceptionGroup[DflashError]) -> DflashError:

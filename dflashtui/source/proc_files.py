@@ -25,8 +25,15 @@ async def with_holders(
     pids = sorted({process.pid for processes in found.values() for process in processes})
     if not pids:
         return dict(found)
-    groups = parse_grep((await transport.run(_grep("cgroup", pids))).stdout, "\n")
-    arguments = parse_grep((await transport.run(_grep("cmdline", pids, "-z"))).stdout, "\0")
+    groups = (await transport.run(_grep("cgroup", pids))).stdout
+    return held(found, groups, (await transport.run(_grep("cmdline", pids, "-z"))).stdout)
+
+
+def held(
+    found: Mapping[str, tuple[GpuProcess, ...]], cgroups: bytes, cmdlines: bytes
+) -> dict[str, tuple[GpuProcess, ...]]:
+    """The same processes with what `grep -s -H -a ''` printed of their cgroup files, and `-z` of their cmdlines."""
+    groups, arguments = parse_grep(cgroups, "\n"), parse_grep(cmdlines, "\0")
     return {
         gpu: tuple(_with_holder(one, groups.get(one.pid, []), arguments.get(one.pid, [])) for one in some)
         for gpu, some in found.items()

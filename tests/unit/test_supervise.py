@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from dflashtui.config.model import Config, Host
 from dflashtui.errors import (
     AuthDenied,
     DflashError,
@@ -16,8 +17,9 @@ from dflashtui.errors import (
     Unreachable,
 )
 from dflashtui.fleet.backoff import CAP_SECONDS, Backoff
-from dflashtui.fleet.board import Board, utc_now
+from dflashtui.fleet.board import Board
 from dflashtui.fleet.host_state import HostState
+from dflashtui.fleet.plan import host_plan
 from dflashtui.fleet.supervise import Supervisor
 from dflashtui.model.host import HostSnapshot, Link, LinkState
 from dflashtui.transport.base import Transport
@@ -28,7 +30,7 @@ class Stage:
 
     def __init__(self, *script: DflashError | None) -> None:
         self.board = Board([HostSnapshot(name="a")])
-        self.state = HostState("a", self.board, utc_now, frozenset())
+        self.state = HostState(host_plan(Config(), Host(name="a")), self.board)
         self.script = list(script)
         self.attempts = 0
         self.lose = asyncio.Event()

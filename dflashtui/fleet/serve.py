@@ -1,0 +1,146 @@
+"""The streams of one host over one connection, and what can be asked of the host meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from dflashtui.errors import DecodeError, DflashError, NoSystemd, SourceUnavailable, TransportLost, Unreachable
+from dflashtui.fleet.gpu_stream import GpuStream
+from dflashtui.fleet.journal_hub import JournalHub
+from dflashtui.fleet.readiness_stream import ReadinessStream
+from dflashtui.model.host import LinkState
+from dflashtui.source.kernel import xid
+from dflashtui.source.systemd import open_units
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from dflashtui.config.model import Host
+    from dflashtui.fleet.host_state import HostState
+    from dflashtui.fleet.plan import HostPlan
+    from dflashtui.model.journal import JournalEntry
+    from dflashtui.source.units import UnitSource
+    from dflashtui.transport.base import Transport
+
+SOURCE_RETRY_SECONDS = 30.0
+BOOT_ID = ("cat", "/proc/sys/kernel/random/boot_id")
+
+
+class HostService:
+    """What runs while a host is connected. Survives reconnects: the journal's place and the readiness of a run do."""
+
+    def __init__(self, plan: HostPlan, state: HostState) -> None:
+        self.plan = plan
+        self.state = state
+        self.gpus = GpuStream(state)
+        self.journal = JournalHub(
+            plan.host.name,
+            manager=plan.host.manager,
+            become=plan.host.become,
+            on_kernel=self._heard_kernel,
+            on_problem=self._journal_state,
+        )
+        self._readiness = ReadinessStream(state, plan.readiness_rules, plan.asked_from_console)
+        self._units: UnitSource | None = None
+        self._transport: Transport | None = None
+        self._again = asyncio.Event()
+
+    @property
+    def host(self) -> Host:
+        """Its entry in the inventory."""
+        return self.plan.host
+
+    @property
+    def units(self) -> UnitSource:
+        """The subscribed manager. Raises `Unreachable` while there is none."""
+        if self._units is None:
+            raise self._absent("its service manager")
+        return self._units
+
+    def refresh(self) -> None:
+        """Read everything now."""
+        self._again.set()
+        self._again = asyncio.Event()
+        self.gpus.hurry()
+
+    async def serve(self, transport: Transport) -> None:
+        """Run every stream until the link is lost."""
+        self._transport = transport
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._introduce(transport))
+                group.create_task(self._readiness.run(transport))
+                if "journal" in self.plan.sources:
+                    group.create_task(self.journal.run(transport))
+                for source, stream in (("units", self._watch_units), ("gpus", self.gpus.run)):
+                    if source in self.plan.sources:
+                        group.create_task(self._retried(source, stream, transport))
+        finally:
+            self._transport = None
+
+    async def _introduce(self, transport: Transport) -> None:
+        """One small command: the boot id, and how long a round trip takes."""
+        began = monotonic()
+        done = (await transport.run(BOOT_ID)).check()
+        latency_ms = round((monotonic() - began) * 1000, 1)
+        link = self.state.snapshot.link
+        self.state.heard(
+            boot_id=done.stdout.decode("ascii", "replace").strip() or None,
+            link=link.model_copy(update={"latency_ms": latency_ms}),
+            channels=transport.channels,
+        )
+
+    async def _retried(self, source: str, stream: Callable[[Transport], Awaitable[None]], transport: Transport) -> None:
+        """One source's trouble is its own: it is said, and tried again later or when a person asks."""
+        while True:
+            try:
+                await stream(transport)
+            except* NoSystemd as absent:
+                self.state.link(LinkState.NO_SYSTEMD, error=_words(absent))
+                self.state.source(source, problem=_words(absent))
+            except* (SourceUnavailable, DecodeError) as trouble:
+                self.state.source(source, problem=_words(trouble))
+            await self._wait(SOURCE_RETRY_SECONDS)
+
+    async def _watch_units(self, transport: Transport) -> None:
+        async with open_units(transport, manager=self.host.manager, become=self.host.become) as source:
+            self._units = source
+            self.state.source("units", via=source.via)
+            self.state.post(systemd_version=source.systemd_version)
+            try:
+                async for units in source.watch(self.plan.patterns):
+                    self.state.units(units)
+                    self.journal.watch(unit.name for unit in units)
+                    self.gpus.watch_units({unit.name: unit.control_group for unit in units if unit.control_group})
+            finally:
+                self._units = None
+        raise TransportLost(self.host.name, "the service manager's connection ended")
+
+    async def _wait(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._again.wait()
+        except TimeoutError:
+            pass
+
+    def _journal_state(self, problem: str | None) -> None:
+        self.state.source("journal", via="journalctl", problem=problem)
+
+    def _heard_kernel(self, entries: tuple[JournalEntry, ...]) -> None:
+        for entry in entries:
+            if found := xid(entry):
+                self.state.xid(found)
+
+    def _absent(self, what: str) -> Unreachable:
+        link = self.state.snapshot.link
+        return Unreachable(self.host.name, f"{what} cannot be asked: {link.error or link.state.value}")
+
+
+def _words(group: BaseExceptionGroup[DflashError]) -> str:
+    """The reason of the first failure in a group."""
+    failure: BaseException = group
+    while isinstance(failure, BaseExceptionGroup):
+        failure = failure.exceptions[0]
+    return failure.reason if isinstance(failure, SourceUnavailable) else str(failure)
