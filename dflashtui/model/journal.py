@@ -62,5 +62,12 @@ class JournalGap(Value):
     cursor: str | None = None
     """Of the entry that told of it; `None`: found out by the console itself."""
 
+    @property
+    def text(self) -> str:
+        """The line to show: the reason, and how many lines are missing unless it says so itself."""
+        if self.entries_lost is None or str(self.entries_lost) in self.reason:
+            return self.reason
+        return f"{self.reason}: {self.entries_lost} lines not shown"
+
 
 JournalItem = JournalEntry | JournalGap
