@@ -1,7 +1,7 @@
 """Faults in the kernel's log: Xids of the NVIDIA driver, and kills for want of memory. Pure.
 
-Forms: the driver prints `NVRM: Xid (PCI:0000:3b:00): 31, pid=471, name=python3, Ch 00000008, …`; before R470 without name
-or pid, before R346 without `PCI:`, with MIG ` GPU-I:05` after the bus id, `pid='<unknown>'` when no process is to blame.
+Forms: the driver prints `NVRM: Xid (PCI:0000:3b:00): 31, pid=471, name=python3, Ch 00000008, …`; old drivers without
+name, pid, or `PCI:`; with MIG ` GPU-I:05` after the bus id; `pid='<unknown>'` when no process is to blame.
 The kernel's mm/oom_kill.c prints `oom-kill:constraint=…` (5.0 and newer), then `…out of memory: Killed process …`.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dflashtui.model.journal import JournalEntry
 
 XID = re.compile(
-    r"NVRM: (?:GPU\d+ )?Xid \((?:PCI:)?(?P<bus>[0-9A-Fa-f:.]+)(?: GPU-I:\d+)?\): (?P<xid>\d+)"
+    r"NVRM: Xid \((?:PCI:)?(?P<bus>[0-9A-Fa-f:.]+)(?: [^)]*)?\): (?P<xid>\d+)"
     r"(?:, pid=(?:(?P<pid>\d+)|'?<unknown>'?))?"
     r"(?:, name=(?P<name>.*?)(?=, |$))?"
     r"(?:,? (?P<text>.*))?",
@@ -47,7 +47,7 @@ def is_from_kernel(entry: JournalEntry) -> bool:
 
 def nvml_bus_id(pci: str) -> str:
     """NVML's form of a bus id, `00000000:3B:00.0`, for the kernel's `0000:3b:00`."""
-    domain, bus, device = pci.split(".")[0].upper().split(":")
+    domain, bus, device = pci.partition(".")[0].upper().split(":")
     return f"{domain.zfill(8)}:{bus}:{device}.0"
 
 
