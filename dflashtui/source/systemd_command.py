@@ -104,7 +104,7 @@ def job_result(action: UnitAction, done: Completed, *, sudo: bool) -> str:
         if action.verb is Verb.ENABLE and NOTHING_TO_ENABLE in lower:
             raise refusal(done.host, action, NO_INSTALL_SECTION)
         return "done"
-    if sudo and any(f"sudo: {words}" in lower or words in lower for words in SUDO_DENIALS):
+    if sudo and any(words in lower for words in SUDO_DENIALS):
         raise ActionDenied(sudo_denial(done.host, action, said))
     if any(words in lower for words in DENIALS):
         raise ActionDenied(denial(done.host, action))
