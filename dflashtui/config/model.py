@@ -79,6 +79,7 @@ class Console(Value):
 
     theme: str = "dflash-dark"
     mouse: bool = True
+    bell: Literal["never", "on-bad"] = "never"
     keymap: Mapping[str, str] = {}
     """Binding id to keys: `{"unit.restart": "R"}`."""
 
@@ -92,6 +93,8 @@ class Config(Value):
     groups: tuple[Group, ...] = ()
     units: tuple[Unit, ...] = ()
     console: Console = Console()
+    warnings: tuple[str, ...] = ()
+    """What is allowed but unwise about the file: sentences that name it."""
 
     def host(self, name: str) -> Host:
         """The host of that name. Raises `KeyError`."""
