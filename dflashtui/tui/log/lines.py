@@ -1,0 +1,261 @@
+"""The lines of a log on screen: drawing, scrolling, selecting. What they are is the model's matter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.cache import LRUCache
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from dflashtui.tui.log.paint import STYLE_NAMES, Look, Place, strip
+from dflashtui.tui.log.times import Stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+    from datetime import date, datetime, tzinfo
+
+    from textual import events
+    from textual.selection import Selection
+
+    from dflashtui.tui.log.model import LogModel
+    from dflashtui.tui.log.record import Record
+    from dflashtui.tui.log.wrapping import Row
+
+CACHED_STRIPS = 1024
+SHIFT_CELLS = 16
+DOUBLE = 2
+
+
+class LogLines(ScrollView, can_focus=True):
+    """Draws the rows of a model. The gutter and the time stay when lines are shifted."""
+
+    ALLOW_SELECT = True
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"log--{name}" for name in STYLE_NAMES}
+    DEFAULT_CSS = """
+    LogLines {
+        height: 1fr;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        & > .log--error { color: $error; }
+        & > .log--warning { color: $warning; }
+        & > .log--notice { text-style: bold; }
+        & > .log--debug { color: $text-muted; }
+        & > .log--manager { color: $secondary; }
+        & > .log--time { color: $text-muted; }
+        & > .log--gutter { color: $text-muted; }
+        & > .log--count { color: $accent; }
+        & > .log--gap { color: $warning; text-style: italic; }
+        & > .log--match { background: $warning; color: $background; }
+        & > .log--cursor { background: $boost; }
+        & > .log--cursor-blurred { background: $surface; }
+    }
+    """
+
+    class Moved(Message):
+        """A person moved: the title may say something else now."""
+
+    class TopReached(Message):
+        """There is nothing older here."""
+
+    class Entered(Message):
+        """A line was clicked twice."""
+
+    def __init__(self, model: LogModel, zone: tzinfo | None = None) -> None:
+        """`zone`: of the clock; `None`: the console's own."""
+        super().__init__()
+        self.model = model
+        self.stamp = Stamp.CLOCK
+        self.keeps_colours = True
+        self.is_wrapped = False
+        self.empty_words = ""
+        self._zone = zone
+        self._shift = 0
+        self._look: Look | None = None
+        self._strips: LRUCache[Hashable, Strip] = LRUCache(CACHED_STRIPS)
+        self._is_settling = False
+
+    @property
+    def look(self) -> Look:
+        """How rows are drawn now."""
+        if self._look is None:
+            names = {name: self.get_component_rich_style(f"log--{name}", partial=True) for name in STYLE_NAMES}
+            self._look = Look(
+                base=self.rich_style,
+                styles=names,
+                width=self._width,
+                stamp=self.stamp,
+                zone=self._zone,
+                starts=self.model.buffer.starts,
+                query=self.model.view.query,
+                keeps_colours=self.keeps_colours,
+                scroll_x=self._shift,
+            )
+        return self._look
+
+    def renew(self) -> None:
+        """The way of drawing changed: colours, times, query, width."""
+        self._look = None
+        self._strips.clear()
+        if self.is_wrapped:
+            self._shift = 0
+        self.model.wrap(max(1, self._width - self.look.text_start) if self.is_wrapped and self._width else None)
+        self.settle()
+
+    def settle(self, *, rows_added_above: int = 0) -> None:
+        """The model changed: stay at the end, or where a person reads."""
+        self._is_settling = True
+        try:
+            self.virtual_size = Size(self._width, len(self.model.view.rows))
+            if self.model.is_following:
+                wanted = len(self.model.view.rows)
+            else:
+                wanted = self.scroll_offset.y + rows_added_above - self.model.rows_dropped
+            self.model.rows_dropped = 0
+            self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
+        finally:
+            self._is_settling = False
+        self.refresh()
+
+    def show_cursor(self) -> None:
+        """Bring the cursor into view, with a line around it where there is room."""
+        record = self.model.cursor
+        if record is None or self.model.is_following:
+            self.settle()
+            return
+        first, room = self.model.view.row_of(record), self.size.height
+        margin = 1 if room > record.row_count + DOUBLE else 0
+        top = self.scroll_offset.y
+        wanted = min(max(top, first + record.row_count - room + margin), max(0, first - margin))
+        self._is_settling = True
+        try:
+            self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
+        finally:
+            self._is_settling = False
+        self.refresh()
+
+    def shift(self, way: int) -> None:
+        """Look further right (1) or left (-1) into long lines."""
+        room = self._width - self.look.text_start
+        most = max(0, self.model.view.widest - room + 1)
+        self._shift = 0 if self.is_wrapped else max(0, min(most, self._shift + way * SHIFT_CELLS))
+        self.renew()
+
+    @property
+    def _width(self) -> int:
+        return self.scrollable_content_region.width
+
+    def notify_style_update(self) -> None:
+        """Another theme: other colours."""
+        super().notify_style_update()
+        self._look = None
+        self._strips.clear()
+
+    def on_resize(self) -> None:
+        """Another width: other rows; the line under the cursor stays in view."""
+        self.renew()
+        self.show_cursor()
+
+    def on_focus(self) -> None:
+        """The cursor shows where keys go."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Keys go elsewhere."""
+        self.refresh()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """A wheel or a scroll bar moved: the cursor comes along, and following ends."""
+        super().watch_scroll_y(old_value, new_value)
+        if self._is_settling or round(old_value) == round(new_value):
+            return
+        if round(new_value) < self.max_scroll_y or not self.model.is_following:
+            self._take_cursor_along()
+        if round(new_value) == 0:
+            self.post_message(self.TopReached())
+        self.post_message(self.Moved())
+
+    def _take_cursor_along(self) -> None:
+        rows, top = self.model.view.rows, self.scroll_offset.y
+        here = self.model.cursor
+        if not rows or here is None:
+            return
+        bottom = min(top + self.size.height, len(rows)) - 1
+        row = self.model.view.row_of(here)
+        self.model.put(rows[max(0, min(max(row, top), bottom))].record)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click moves the cursor, a second one opens the entry."""
+        place = event.y + self.scroll_offset.y
+        if 0 <= place < len(self.model.view.rows) and self.text_selection is None:
+            self.model.put(self.model.view.rows[place].record)
+            self.refresh()
+            self.post_message(self.Moved())
+            if event.chain == DOUBLE:
+                self.post_message(self.Entered())
+
+    def render_line(self, y: int) -> Strip:
+        """A row of the visible part."""
+        place = y + self.scroll_offset.y
+        rows = self.model.view.rows
+        if place < len(rows):
+            return self._selected(self._row(rows[place]), place)
+        if y == 0 and not rows:
+            return self._words()
+        return Strip.blank(self._width, self.rich_style)
+
+    def _row(self, row: Row) -> Strip:
+        record = row.record
+        place = Place(record is self.model.cursor, self.has_focus, self._before(record), self._today())
+        key = (record.seq, row[1:], record.count, record.is_marked, place)
+        drawn = self._strips.get(key)
+        if drawn is None:
+            drawn = self._strips[key] = strip(row, self.look, place)
+        return drawn
+
+    def _before(self, record: Record) -> datetime | None:
+        if self.stamp is not Stamp.GAP:
+            return None
+        place = self.model.view.place(record.seq)
+        return self.model.view.records[place - 1].shown_at if place else None
+
+    def _today(self) -> date:
+        """The day of the newest line: times of other days say which."""
+        records = self.model.view.records
+        return records[-1].shown_at.astimezone(self._zone).date()
+
+    def _words(self) -> Strip:
+        base = self.rich_style
+        text = Strip([Segment(f"  {self.empty_words}", self.look.styles["time"])])
+        return text.adjust_cell_length(self._width).apply_style(base)
+
+    def _selected(self, drawn: Strip, place: int) -> Strip:
+        """With what the mouse has selected."""
+        selection = self.text_selection
+        span = selection.get_span(place) if selection else None
+        if span is not None:
+            start, end = span
+            width = drawn.cell_length
+            end = width if end < 0 else min(end, width)
+            before, chosen, after = (drawn.crop(*part) for part in ((0, start), (start, end), (end, width)))
+            style = self.screen.get_component_rich_style("screen--selection")
+            drawn = Strip.join([before, Strip(Segment.apply_style(chosen, post_style=style)), after])
+        return drawn.apply_offsets(0, place)
+
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - Textual's interface
+        """Draw it."""
+        self.refresh()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected part, as it is on screen."""
+        first = selection.start.y if selection.start else 0
+        last = selection.end.y if selection.end else len(self.model.view.rows)
+        texts = [
+            self._row(row).text.rstrip() or " " if first <= place <= last else " "
+            for place, row in enumerate(self.model.view.rows)
+        ]
+        return selection.extract("\n".join(texts)), "\n"

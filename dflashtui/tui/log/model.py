@@ -1,0 +1,178 @@
+"""What the log pane shows and where its cursor stands. Pure: no widget, no clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dflashtui.tui.log.buffer import LIVE_LIMIT, PAUSED_LIMIT, Buffer
+from dflashtui.tui.log.levels import next_limit
+from dflashtui.tui.log.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from dflashtui.model.journal import JournalItem
+    from dflashtui.tui.log.buffer import Taken
+    from dflashtui.tui.log.pattern import Pattern
+    from dflashtui.tui.log.record import Record
+
+
+class LogModel:
+    """Follows the newest line until a person moves up."""
+
+    def __init__(self) -> None:
+        self.buffer = Buffer()
+        self.view = View()
+        self.is_following = True
+        self.new_count = 0
+        """Lines that came since the following was paused."""
+        self.new_error_count = 0
+        self.rows_dropped = 0
+        """Rows that went at the old end by the last addition, so that a paused screen can stay where it is."""
+        self._cursor_seq: int | None = None
+
+    @property
+    def cursor(self) -> Record | None:
+        """The record under the cursor: the newest while following."""
+        records = self.view.records
+        if not records:
+            return None
+        if self.is_following or self._cursor_seq is None:
+            return records[-1]
+        return records[min(self.view.place(self._cursor_seq), len(records) - 1)]
+
+    @property
+    def hidden_count(self) -> int:
+        """Records that level or filter keep away."""
+        return len(self.buffer.records) - len(self.view.records)
+
+    def append(self, items: Sequence[JournalItem]) -> None:
+        """Newer items."""
+        self._taken(self.buffer.append(items), len(items))
+
+    def skip(self, count: int, at: datetime) -> None:
+        """So many lines came too fast to be drawn."""
+        self._taken(self.buffer.skip(count, at), count)
+
+    def prepend(self, items: Sequence[JournalItem]) -> int:
+        """Older items; how many rows came before those that were there."""
+        return self.view.prepend(self.buffer.prepend(items))
+
+    def clear(self) -> None:
+        """Forget everything but how to show it."""
+        self.buffer.clear()
+        self.view.rebuild(())
+        self.follow()
+
+    def follow(self) -> None:
+        """Jump to the newest line and stay with it."""
+        self.is_following = True
+        self.new_count = self.new_error_count = 0
+        self._cursor_seq = None
+        self.rows_dropped = self.view.drop(self.buffer.trim(LIVE_LIMIT))
+
+    def pause(self) -> None:
+        """Stay here."""
+        if self.is_following:
+            here = self.cursor
+            self.is_following = False
+            self._cursor_seq = here.seq if here else None
+
+    def put(self, record: Record) -> None:
+        """Move the cursor to a record."""
+        self.pause()
+        self._cursor_seq = record.seq
+
+    def step(self, by: int) -> None:
+        """Move the cursor by so many records."""
+        here = self.cursor
+        if here is not None:
+            records = self.view.records
+            self.put(records[max(0, min(len(records) - 1, self.view.place(here.seq) + by))])
+
+    def show_level(self) -> None:
+        """The next level of `L`."""
+        self.view.limit = next_limit(self.view.limit)
+        self.rebuild()
+
+    def show_all_levels(self) -> None:
+        """Hide nothing for its level."""
+        self.view.limit = None
+        self.rebuild()
+
+    def narrow(self, pattern: Pattern | None) -> None:
+        """Only what matches."""
+        self.view.pattern = pattern
+        self.rebuild()
+
+    def search(self, query: Pattern | None) -> None:
+        """Look for something; the cursor stays."""
+        self.view.query = query
+        self.rebuild()
+
+    def wrap(self, width: int | None) -> None:
+        """Cut lines at this width, or not at all."""
+        if self.view.wrap_width != width:
+            self.view.wrap_width = width
+            self.rebuild()
+
+    def rebuild(self) -> None:
+        """Judge every record anew."""
+        self.view.rebuild(self.buffer.records)
+
+    def nearest_hit(self) -> bool:
+        """Go to the match at the cursor or before it, else to the first after it; whether there is one."""
+        here = self.cursor
+        if here is not None and here.is_hit:
+            return True
+        return self.go(-1, lambda record: record.is_hit)
+
+    def next_hit(self, way: int) -> bool:
+        """Go to the next (1) or previous (-1) match, round the end; whether there is one."""
+        return self.go(way, lambda record: record.is_hit)
+
+    def next_mark(self) -> bool:
+        """Go to the next marked line."""
+        return self.go(1, lambda record: record.is_marked)
+
+    def next_error(self, way: int) -> bool:
+        """Go to the next error; lines of one traceback are one error, and its first line is where to look."""
+        return self.go(way, _is_error_to_see)
+
+    def go(self, way: int, wanted: Callable[[Record], bool]) -> bool:
+        """Go to the next wanted record in that direction, round the end; whether there is one."""
+        here = self.cursor
+        if here is None:
+            return False
+        records = self.view.records
+        place = self.view.place(here.seq)
+        order = (
+            [*records[place + 1 :], *records[: place + 1]] if way > 0 else [*records[place:], *records[:place]][::-1]
+        )
+        found = next((record for record in order if wanted(record)), None)
+        if found is None:
+            return False
+        self.put(found)
+        return True
+
+    def mark(self) -> None:
+        """Mark the line under the cursor, or take its mark away."""
+        here = self.cursor
+        if here is not None:
+            here.is_marked = not here.is_marked
+
+    def _taken(self, taken: Taken, count: int) -> None:
+        if taken.folded is not None:
+            self.view.renew_last(taken.folded)
+        self.view.append(taken.added)
+        if not self.is_following:
+            self.new_count += count
+            self.new_error_count += sum(record.is_error and not record.is_in_block for record in taken.added)
+        limit = LIVE_LIMIT if self.is_following else PAUSED_LIMIT
+        self.rows_dropped = self.view.drop(self.buffer.trim(limit))
+
+
+def _is_error_to_see(record: Record) -> bool:
+    """Of a traceback, only its first line."""
+    return record.is_error and (not record.is_in_block or "Traceback" in record.texts[0])

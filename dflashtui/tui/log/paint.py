@@ -1,0 +1,185 @@
+"""Rows as strips for the screen. Pure: styles come in, nothing is asked of a widget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from dflashtui.model.journal import Priority
+from dflashtui.tui.log.times import WIDTHS, Stamp, clock, gap, since_start
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date, datetime, tzinfo
+
+    from dflashtui.tui.log.pattern import Pattern
+    from dflashtui.tui.log.record import Record
+    from dflashtui.tui.log.wrapping import Row
+
+CURSOR = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
+GUTTER = 3
+"""Cells at the left that belong to this program alone: cursor, mark, kind of line. No text of a host gets there."""
+STYLE_NAMES = (
+    "error", "warning", "notice", "debug", "manager", "time", "gap", "match", "cursor", "cursor-blurred", "gutter",
+    "count",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Look:
+    """All that decides how a row is drawn, beside the row itself."""
+
+    base: Style
+    styles: Mapping[str, Style]
+    """By the names of `STYLE_NAMES`."""
+    width: int
+    stamp: Stamp = Stamp.CLOCK
+    zone: tzinfo | None = None
+    starts: Mapping[str, datetime] | None = None
+    query: Pattern | None = None
+    keeps_colours: bool = True
+    scroll_x: int = 0
+
+    @property
+    def text_start(self) -> int:
+        """Cells before the text."""
+        return GUTTER + WIDTHS[self.stamp]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a row stands."""
+
+    is_cursor: bool
+    has_focus: bool
+    before: datetime | None
+    """Time of the visible record before it."""
+    today: date
+    """The day of the newest record, in the zone of the clock."""
+
+
+def strip(row: Row, look: Look, place: Place) -> Strip:
+    """One row, exactly as wide as the widget."""
+    record = row.record
+    head = [
+        Segment(_gutter(row, place), look.styles["gutter"] + _gutter_style(record, look)),
+        Segment(
+            _time(row, look, place).rjust(WIDTHS[look.stamp] - 1) + " " if WIDTHS[look.stamp] else "",
+            look.styles["time"],
+        ),
+    ]
+    body = _body(row, look, max(0, look.width - look.text_start))
+    base = look.base + look.styles[_cursor_style(place)] if place.is_cursor else look.base
+    return Strip([*head, *body]).adjust_cell_length(look.width).apply_style(base)
+
+
+def _cursor_style(place: Place) -> str:
+    return "cursor" if place.has_focus else "cursor-blurred"
+
+
+def _gutter(row: Row, place: Place) -> str:
+    record = row.record
+    cursor = CURSOR if place.is_cursor and row.is_first else " "
+    mark = "▪" if record.is_marked and row.is_first else " "
+    return cursor + mark + _sign(row)
+
+
+def _sign(row: Row) -> str:
+    """What kind of line it is, without colour."""
+    record = row.record
+    if record.is_ours:
+        return "┄"
+    if record.is_in_block or not row.is_first:
+        return "│" if record.is_error or record.level is Priority.WARNING else " "
+    if record.is_error:
+        return "×"
+    if record.level is Priority.WARNING:
+        return "▲"
+    return "·" if record.entry is not None and record.entry.from_manager else " "
+
+
+def _gutter_style(record: Record, look: Look) -> Style:
+    return look.styles[name] if (name := style_name(record)) else Style.null()
+
+
+def style_name(record: Record) -> str | None:
+    """The style of a record's text; `None`: as the pane's."""
+    if record.is_ours:
+        return "gap"
+    if record.is_error:
+        return "error"
+    if record.level is Priority.WARNING:
+        return "warning"
+    if record.level is Priority.DEBUG:
+        return "debug"
+    if record.entry is not None and record.entry.from_manager:
+        return "manager"
+    return "notice" if record.level is Priority.NOTICE else None
+
+
+def _time(row: Row, look: Look, place: Place) -> str:
+    record = row.record
+    if not row.is_first:
+        return ""
+    match look.stamp:
+        case Stamp.CLOCK:
+            return clock(record.shown_at, place.today, look.zone)
+        case Stamp.SINCE_START:
+            entry = record.entry
+            start = (look.starts or {}).get(entry.invocation_id or "") if entry else None
+            return "" if record.is_ours else since_start(record.shown_at, start)
+        case Stamp.GAP:
+            return gap(record.shown_at, place.before)
+        case Stamp.OFF:
+            return ""
+
+
+def _body(row: Row, look: Look, room: int) -> list[Segment]:
+    """The part of the text that is in view; `…` where more follows at the right."""
+    whole = Strip([*_segments(row, look), *_count(row, look)])
+    shown = whole.crop(look.scroll_x, look.scroll_x + room)
+    if whole.cell_length <= look.scroll_x + room or not room:
+        return list(shown)
+    return [*shown.crop(0, room - 1), Segment("…", look.styles["time"])]
+
+
+def _segments(row: Row, look: Look) -> list[Segment]:
+    """The text of a row in pieces of one style each."""
+    record = row.record
+    text = record.texts[row.line]
+    start, end = row.start, len(text) if row.end is None else row.end
+    name = style_name(record)
+    base = look.styles[name] if name else Style.null()
+    layers = _layers(row, look)
+    cuts = sorted({start, end, *(place for layer in layers for place in layer[:2] if start < place < end)})
+    return [
+        Segment(text[left:right], sum((style for first, last, style in layers if first <= left < last), base))
+        for left, right in pairwise(cuts)
+    ]
+
+
+def _layers(row: Row, look: Look) -> list[tuple[int, int, Style]]:
+    """Colours of the service, then matches above them."""
+    record = row.record
+    layers: list[tuple[int, int, Style]] = []
+    if look.keeps_colours and record.spans:
+        layers += [(span.start, span.end, Style.parse(span.style)) for span in record.spans[row.line]]
+    if look.query is not None and record.is_hit:
+        places = look.query.places(record.texts[row.line])
+        layers += [(start, end, look.styles["match"]) for start, end in places]
+    return layers
+
+
+def _count(row: Row, look: Look) -> list[Segment]:
+    """How many equal lines, or states of a bar, this one stands for."""
+    record = row.record
+    is_last = row.line == len(record.texts) - 1 and row.end in {None, len(record.texts[-1])}
+    if record.count == 1 or record.item is None or not is_last:
+        return []
+    words = f" ({record.count} states)" if record.progress else f" × {record.count}"
+    return [Segment(words, look.styles["count"])]

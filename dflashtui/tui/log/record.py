@@ -1,0 +1,115 @@
+"""One line of the log as it is kept: an entry made safe, judged and measured once. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dflashtui.model.journal import JournalEntry, JournalGap, Priority
+from dflashtui.tui.log.levels import level_of
+from dflashtui.tui.log.sgr import Span, parsed
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+LONGEST_LINE = 16_384
+MOST_LINES = 200
+"""Of one entry; the rest is counted in its last line."""
+PROGRESS = re.compile(r"(?P<title>[^%]{2,100}?):?\s+\d{1,3}%\s*(?:\||Completed)")
+NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """Compared by identity; `seq` grows from old to new."""
+
+    seq: int
+    item: JournalEntry | JournalGap | None
+    """`None`: lines that were not drawn, `count` of them."""
+    at: datetime
+    texts: tuple[str, ...]
+    """Lines that are safe to print."""
+    spans: tuple[tuple[Span, ...], ...] = ()
+    """Colours of the service, for each line."""
+    level: Priority = Priority.INFO
+    first_cursor: str | None = None
+    """Of the oldest of equal entries."""
+    progress: str | None = None
+    """The title of a progress bar, numbers taken out."""
+    count: int = 1
+    """How many equal entries in a row, or states of a bar."""
+    last_at: datetime | None = None
+    is_in_block: bool = False
+    """Part of a traceback or of indented lines after an error."""
+    is_marked: bool = False
+    is_hit: bool = False
+    """Matches what is searched for."""
+    row_count: int = field(default=0)
+    """Rows on screen; 0: filtered away."""
+
+    @property
+    def entry(self) -> JournalEntry | None:
+        """The journal entry, if it is one."""
+        return self.item if isinstance(self.item, JournalEntry) else None
+
+    @property
+    def is_ours(self) -> bool:
+        """A gap or a note of this program: never filtered away, and marked where no host's text can be."""
+        return not isinstance(self.item, JournalEntry)
+
+    @property
+    def is_error(self) -> bool:
+        """Error or worse."""
+        return self.level <= Priority.ERR
+
+    @property
+    def shown_at(self) -> datetime:
+        """Of the newest of equal entries."""
+        return self.last_at or self.at
+
+
+def record_of(seq: int, item: JournalEntry | JournalGap) -> Record:
+    """A record of one item of the journal."""
+    if isinstance(item, JournalGap):
+        return _gap(seq, item)
+    lines = [parsed(line, LONGEST_LINE) for line in _lines(item.message)]
+    texts = tuple(text for text, _ in lines)
+    spans = tuple(spans for _, spans in lines) if "\x1b" in item.message else ()
+    level = level_of(texts[0], item.priority)
+    return Record(seq, item, item.at, texts, spans, level, item.cursor, _progress(texts[0]))
+
+
+def unshown(seq: int, count: int, at: datetime) -> Record:
+    """In place of lines that came faster than they could be drawn."""
+    return Record(seq, None, at, (unshown_words(count),), level=Priority.NOTICE, count=count)
+
+
+def unshown_words(count: int) -> str:
+    """`… 5 312 lines not shown …`."""
+    return f"… {count:,} lines not shown …".replace(",", " ")
+
+
+def _gap(seq: int, gap: JournalGap) -> Record:
+    words, _ = parsed(gap.reason, LONGEST_LINE)
+    lost = "" if gap.entries_lost is None else f" · {gap.entries_lost} entries lost"
+    return Record(seq, gap, gap.at, (f"gap in the journal: {words}{lost}",), level=Priority.WARNING)
+
+
+def _lines(message: str) -> list[str]:
+    """Of one entry; of a line that was written over with carriage returns, its last state."""
+    lines = message.split("\n") if "\n" in message else [message]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], f"… {len(lines) - MOST_LINES + 1} more lines"]
+    return [_last_state(line) for line in lines] if "\r" in message else lines
+
+
+def _last_state(line: str) -> str:
+    return next((state for state in reversed(line.split("\r")) if state.strip()), "")
+
+
+def _progress(text: str) -> str | None:
+    if "%" not in text:
+        return None
+    found = PROGRESS.match(text)
+    return NUMBERS.sub("#", found["title"]) if found else None

@@ -1,0 +1,62 @@
+"""Lines cut into rows of the screen, by cells. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len, get_character_cell_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dflashtui.tui.log.record import Record
+
+
+class Row(NamedTuple):
+    """A part of a line of a record; `end` `None`: to the end of the line."""
+
+    record: Record
+    line: int
+    start: int
+    end: int | None
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the record begins here."""
+        return self.line == 0 and self.start == 0
+
+
+def rows_of(record: Record, width: int | None) -> list[Row]:
+    """The rows of a record; `width` `None`: one for each line, however long."""
+    if width is None:
+        return [Row(record, line, 0, None) for line in range(len(record.texts))]
+    return [
+        Row(record, line, start, end)
+        for line, text in enumerate(record.texts)
+        for start, end in _pieces(text, max(1, width))
+    ]
+
+
+def _pieces(text: str, width: int) -> Iterator[tuple[int, int | None]]:
+    if len(text) <= width and (text.isascii() or cell_len(text) <= width):
+        yield 0, None
+    elif text.isascii():
+        yield from ((start, min(start + width, len(text))) for start in range(0, len(text), width))
+    else:
+        yield from _wide_pieces(text, width)
+
+
+def _wide_pieces(text: str, width: int) -> Iterator[tuple[int, int]]:
+    start, used = 0, 0
+    for place, char in enumerate(text):
+        size = get_character_cell_size(char)
+        if used + size > width and place > start:
+            yield start, place
+            start, used = place, 0
+        used += size
+    yield start, len(text)
+
+
+def widest(record: Record) -> int:
+    """Cells of its longest line."""
+    return max(len(text) if text.isascii() else cell_len(text) for text in record.texts)
