@@ -1,0 +1,54 @@
+"""`dflashtui`: the console. Imports as little as it can before the first picture."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from dflashtui import paths
+from dflashtui.config.read import find
+from dflashtui.tui.start import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dflashtui.cli.parser import Options
+    from dflashtui.config.model import Config
+    from dflashtui.fleet.base import Fleet
+
+
+def run_console(options: Options) -> int:
+    """Open the console and give its exit status."""
+    if options.no_color:
+        os.environ["NO_COLOR"] = "1"
+    return run(
+        _path(options),
+        lambda: _config(options),
+        lambda config: _fleet(config, options),
+        hosts=options.hosts,
+        demo=options.demo,
+        read_only=options.read_only,
+        ascii_only=options.ascii,
+    )
+
+
+def _path(options: Options) -> Path | None:
+    found = find(options.config)
+    return paths.shared("hosts.toml") if found is None and options.demo else found
+
+
+def _config(options: Options) -> Config:
+    from dflashtui.cli.fleets import inventory
+
+    return inventory(options)
+
+
+def _fleet(config: Config, options: Options) -> Fleet:
+    if options.demo:
+        from dflashtui.demo.fleet import DemoFleet
+
+        return DemoFleet(config)
+    from dflashtui.cli.fleets import opener
+    from dflashtui.fleet.fleet import RealFleet
+
+    return RealFleet(config, opener())

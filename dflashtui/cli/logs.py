@@ -1,0 +1,71 @@
+"""`dflashtui logs UNIT`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dflashtui.cli.check import wants_colour
+from dflashtui.cli.fleets import inventory, opener
+from dflashtui.config.match import complete_unit_glob
+from dflashtui.errors import ConfigError
+from dflashtui.ops.logs import logs
+from dflashtui.ops.logs_tail import LogOptions, LogSource
+
+if TYPE_CHECKING:
+    from dflashtui.cli.parser import Options
+    from dflashtui.config.model import Config, Host
+
+DEFAULT_LINES = 100
+
+
+def run_logs(options: Options) -> int:
+    """Print the unit's journal of all its hosts, in one order of time."""
+    if options.demo:
+        raise ConfigError(["logs reads real journals; the demo's are on its screen: dflashtui --demo"])
+    config = inventory(options)
+    unit = complete_unit_glob(options.unit)
+    open_transport = opener()
+    sources = [
+        LogSource(
+            host=host.name,
+            connect=partial(open_transport, host, lambda _step: None),
+            manager=host.manager,
+            become=host.become,
+        )
+        for host in _hosts(config, unit, options)
+    ]
+    return asyncio.run(logs(sources, unit, _wanted(options), _write, _warn))
+
+
+def _hosts(config: Config, unit: str, options: Options) -> tuple[Host, ...]:
+    """Where the unit is defined; where `--host` says; else everywhere."""
+    defined = config.unit(unit)
+    if options.hosts or defined is None:
+        return config.hosts
+    return tuple(host for host in config.hosts if host.name in defined.hosts)
+
+
+def _wanted(options: Options) -> LogOptions:
+    lines = options.lines if options.lines is not None else None if options.since else DEFAULT_LINES
+    return LogOptions(
+        follow=options.follow,
+        lines=lines,
+        since=options.since,
+        grep=options.grep,
+        priority=options.priority,
+        json=options.json,
+        color=wants_colour(options),
+        timeout_seconds=options.timeout_seconds,
+    )
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _warn(line: str) -> None:
+    sys.stderr.write(f"dflashtui: {line}\n")
