@@ -1,0 +1,50 @@
+"""python -m benchmarks [NAME…]: measure, print a table, keep the numbers in benchmarks/results/."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+
+from benchmarks.machine import machine
+from benchmarks.row import Row, document, table
+from benchmarks.setting import Setting, say
+
+NAMES = ("first_frame", "check_100", "event_to_screen", "idle", "quit")
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> int:
+    wanted = _options()
+    facts = machine()
+    rows: list[Row] = []
+    with Setting(wanted.repeat) as setting:
+        for name in wanted.names or NAMES:
+            say(name)
+            rows += importlib.import_module(f"benchmarks.{name}").measure(setting)
+    print(table(rows))
+    print(f"{facts['cores']} cores, {facts['cpu']}; load before: {facts['load_before']:.2f}")
+    print(f"kept in {_keep(rows, facts)}")
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    options.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)} (default: all)")
+    options.add_argument("--repeat", type=int, help="how often each thing is measured (default: as the figure needs)")
+    wanted = options.parse_args()
+    if unknown := set(wanted.names) - set(NAMES):
+        options.error(f"no measurement {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    return wanted
+
+
+def _keep(rows: list[Row], facts: dict[str, object]) -> Path:
+    RESULTS.mkdir(exist_ok=True)
+    moment = str(facts["at"]).replace(":", "").removesuffix("+0000")
+    path = RESULTS / f"{moment}.json"
+    path.write_text(document(rows, facts) + "\n")
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

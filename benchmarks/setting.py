@@ -1,0 +1,91 @@
+"""What the measurements share: the fleet, a folder for files, the commands, the patience."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from tests.fleet.harness import boot
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from tests.fleet.harness.fleet import TestFleet
+
+ROOT = Path(__file__).parent.parent
+ISD = "isd-tui==0.6.1"
+
+
+class Setting:
+    """The fleet is booted when first asked for, and goes with the setting; so do the files."""
+
+    def __init__(self, repeat: int | None = None) -> None:
+        self._repeat = repeat
+        self._open = ExitStack()
+
+    def runs(self, default: int) -> int:
+        """How often to measure: what was asked for, else what the figure needs."""
+        return self._repeat or default
+
+    @cached_property
+    def folder(self) -> Path:
+        return Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="dflashtui-bench-")))
+
+    @cached_property
+    def fleet(self) -> TestFleet:
+        """Three real hosts: those of DFLASHTUI_FLEET_INSTANCE, else own ones. What is changed in them is undone."""
+        if attach_to := os.environ.get("DFLASHTUI_FLEET_INSTANCE"):
+            fleet = boot.attach(Path(attach_to))
+        else:
+            say("booting three hosts")
+            fleet = self._open.enter_context(boot.running())
+        self._open.callback(fleet.reset)
+        return fleet
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The console script beside this Python, as a person would type it."""
+        script = Path(sys.executable).with_name("dflashtui")
+        return (str(script),) if script.exists() else (sys.executable, "-m", "dflashtui")
+
+    @cached_property
+    def environment(self) -> dict[str, str]:
+        """A terminal of 256 colours, and no files of the user's own."""
+        kept = {name: os.environ[name] for name in ("HOME", "PATH", "LANG", "VIRTUAL_ENV") if name in os.environ}
+        own = {f"XDG_{name}_HOME": str(self.folder / name.lower()) for name in ("CONFIG", "STATE", "CACHE", "DATA")}
+        return {"LANG": "C.UTF-8", **kept, **own, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+
+    @cached_property
+    def isd(self) -> tuple[str, ...]:
+        """isd in a venv of its own, made once a machine."""
+        folder = _cache() / ISD
+        program = folder / "bin/isd"
+        if not program.exists():
+            say(f"installing {ISD} beside")
+            venv.create(folder, with_pip=True, clear=True)
+            subprocess.run((folder / "bin/pip", "install", "--quiet", ISD), check=True)
+        return (str(program),)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dflashtui-bench"
+
+
+def say(line: str) -> None:
+    """Progress: stderr, the table alone goes to stdout."""
+    print(f"… {line}", file=sys.stderr, flush=True)
