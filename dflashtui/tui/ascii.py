@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a table reads best as one
 """`--ascii`: every glyph and border as a character that any terminal has, one for one, so that nothing moves."""
 
 from __future__ import annotations

@@ -23,6 +23,16 @@ SIGNAL_EXIT_BASE = 128
 DUMPED = 3
 KILLED = 2
 
+LINKS = {
+    LinkState.UP: ("●", "up", "ok"),
+    LinkState.UNREACHABLE: ("⊘", "no contact", "stale"),
+    LinkState.AUTH_FAILED: ("×", "login refused", "bad"),
+    LinkState.HOSTKEY_CHANGED: ("×", "host key changed", "bad"),
+    LinkState.HOSTKEY_UNKNOWN: ("◌", "host key unknown", "warn"),
+    LinkState.NO_SYSTEMD: ("◌", "no systemd", "warn"),
+    LinkState.MISCONFIGURED: ("◌", "misconfigured", "warn"),
+}
+
 
 class State(NamedTuple):
     """How a state is shown: colour only repeats what glyph and word say."""
@@ -104,23 +114,10 @@ def _age(since: datetime | None, now: datetime) -> str:
 
 def link_state(link: Link, now: datetime) -> State:
     """The state of the way to a host; a host that only connects says its step after five seconds."""
-    match link.state:
-        case LinkState.CONNECTING:
-            return _state("◐", _connecting(link, now), "busy")
-        case LinkState.UP:
-            return _state("●", "up", "ok")
-        case LinkState.UNREACHABLE:
-            return _state("⊘", f"no contact{_age(link.since, now)}", "stale")
-        case LinkState.AUTH_FAILED:
-            return _state("×", "login refused", "bad")
-        case LinkState.HOSTKEY_CHANGED:
-            return _state("×", "host key changed", "bad")
-        case LinkState.HOSTKEY_UNKNOWN:
-            return _state("◌", "host key unknown", "warn")
-        case LinkState.NO_SYSTEMD:
-            return _state("◌", "no systemd", "warn")
-        case LinkState.MISCONFIGURED:
-            return _state("◌", "misconfigured", "warn")
+    if link.state is LinkState.CONNECTING:
+        return _state("◐", _connecting(link, now), "busy")
+    glyph, word, role = LINKS[link.state]
+    return _state(glyph, word + (_age(link.since, now) if link.state is LinkState.UNREACHABLE else ""), role)
 
 
 def _connecting(link: Link, now: datetime) -> str:

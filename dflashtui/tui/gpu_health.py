@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dflashtui.model.rules import ORPHAN_FROM_BYTES, THERMAL_MARGIN_CELSIUS
 from dflashtui.text import human_bytes, printable
 
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ THROTTLES = {
     "sw_thermal_slowdown": "slowed by heat",
 }
 """Clock event reasons that are a problem; a power cap or an idle GPU is everyday life."""
-HOT_MARGIN_CELSIUS = 3
-"""So close to the slowdown temperature is a warning."""
-ORPHAN_MIN_BYTES = 64 * 2**20
-"""Smaller holdings are contexts of monitoring tools."""
 
 
 def gpu_faults(gpu: Gpu) -> tuple[str, ...]:
@@ -28,7 +25,6 @@ def gpu_faults(gpu: Gpu) -> tuple[str, ...]:
         ("lost", gpu.lost is not None),
         (f"Xid {gpu.last_xid.xid}" if gpu.last_xid else "", gpu.last_xid is not None),
         ("row remap failed", gpu.remapped_rows_failed is True),
-        (f"{gpu.ecc_uncorrected_count} uncorrected ECC", bool(gpu.ecc_uncorrected_count)),
     )
     return tuple(words for words, holds in found if holds)
 
@@ -38,6 +34,7 @@ def gpu_warnings(gpu: Gpu) -> tuple[str, ...]:
     return (
         *(THROTTLES[reason] for reason in gpu.clocks_event_reasons if reason in THROTTLES),
         *((f"hot, {gpu.temperature_celsius} °C",) if is_hot(gpu) else ()),
+        *((f"{gpu.ecc_uncorrected_count} uncorrected ECC",) if gpu.ecc_uncorrected_count else ()),
         *(("row remap pending",) if gpu.remapped_rows_pending else ()),
         *(orphan_in_words(orphan) for orphan in orphans(gpu)),
     )
@@ -46,17 +43,15 @@ def gpu_warnings(gpu: Gpu) -> tuple[str, ...]:
 def is_hot(gpu: Gpu) -> bool:
     """Whether the card is close to its own slowdown temperature; not when that is unknown."""
     limit, now = gpu.temperature_slowdown_celsius, gpu.temperature_celsius
-    return limit is not None and now is not None and now >= limit - HOT_MARGIN_CELSIUS
+    return limit is not None and now is not None and now >= limit - THERMAL_MARGIN_CELSIUS
 
 
 def orphans(gpu: Gpu) -> tuple[GpuProcess, ...]:
-    """Processes of no unit that hold memory while nothing computes."""
-    if gpu.utilization_percent:
-        return ()
+    """Processes of no unit that hold more memory than a monitoring tool does."""
     return tuple(
         process
         for process in gpu.processes or ()
-        if process.unit is None and (process.memory_used_bytes or 0) >= ORPHAN_MIN_BYTES
+        if process.unit is None and (process.memory_used_bytes or 0) >= ORPHAN_FROM_BYTES
     )
 
 

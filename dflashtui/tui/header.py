@@ -25,6 +25,7 @@ def header_left(picture: Picture, place: str) -> Cell:
         _count("services", total.ready, total.services, "ready"),
         _count("GPUs", total.gpus_used, total.gpus, "in use", is_alarm=False),
         _alarms(total.alarms, "alarm", "bad"),
+        cell(f"{total.unseen} unseen", "stale") if total.unseen else EMPTY,
         _alarms(total.warnings, "warning", "warn"),
     )
     return ((" ", ""), (_name(picture), "title"), (f"  {place}", "dim"), ("    ", ""), *join(counts, "   "))

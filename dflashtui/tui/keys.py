@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables read best as such
 """The key map: what the configuration may change, and what it may not do to it. Pure but for the binding tables."""
 
 from __future__ import annotations

@@ -26,7 +26,9 @@ def opening_row(name: str) -> Row:
     """A host of which only the name is known."""
     shown = printable(name)
     first = (cell("◐", "busy"), cell(shown, "strong"), cell("connecting", "busy"))
-    return Row(host_subject(name), (*first, *(UNREAD for _ in range(5)), EMPTY), (None, shown, *(None,) * 7), text=shown)
+    return Row(
+        host_subject(name), (*first, *(UNREAD for _ in range(5)), EMPTY), (None, shown, *(None,) * 7), text=shown
+    )
 
 
 class OpeningScreen(Screen[None]):

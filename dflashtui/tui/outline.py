@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -29,7 +30,7 @@ def read_outline(path: Path | None, globs: Sequence[str] = ()) -> Outline:
         said: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")) if path else {}
     except (OSError, ValueError):
         return Outline()
-    hosts = said.get("hosts") if path else {"localhost": {}}
+    hosts = said.get("hosts") if path else {os.uname().nodename: {}}
     console = said.get("console")
     console = console if isinstance(console, dict) else {}
     names = tuple(hosts) if isinstance(hosts, dict) else ()

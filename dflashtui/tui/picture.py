@@ -5,25 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from dflashtui.model.finding import Level
 from dflashtui.model.host import LinkState
+from dflashtui.model.rules import findings
 from dflashtui.model.unit import Readiness
 from dflashtui.text import printable
-from dflashtui.tui.glyphs import link_state, unit_state
-from dflashtui.tui.gpu_health import gpu_faults, gpu_warnings, is_used
+from dflashtui.tui.gpu_health import is_used
 from dflashtui.tui.subject import gpu_subject, host_subject, unit_subject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import datetime
 
     from dflashtui.model.event import Event
+    from dflashtui.model.finding import Finding
     from dflashtui.model.gpu import Gpu
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.unit import UnitStatus
     from dflashtui.tui.subject import Subject
 
-SKEW_WORTH_SAYING_SECONDS = 1.0
-ROLE_ORDER = ("bad", "warn", "stale")
+ROLES = {Level.FAILED: "bad", Level.UNKNOWN: "stale", Level.WARNING: "warn"}
+ROLE_ORDER = ("bad", "stale", "warn")
+ON_ITS_WAY = ("connecting@", "loading:")
+"""Findings that only need time: a state on the screen, not a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +63,7 @@ class Problem(NamedTuple):
 
     role: str
     subject: Subject
-    word: str
-    detail: str
-    since: datetime | None = None
+    words: str
 
 
 class Totals(NamedTuple):
@@ -76,6 +77,8 @@ class Totals(NamedTuple):
     gpus: int
     alarms: int
     """Problems of the role bad."""
+    unseen: int
+    """What could not be looked at: neither well nor broken."""
     warnings: int
 
 
@@ -96,55 +99,28 @@ def problems(picture: Picture) -> tuple[Problem, ...]:
 
 
 def host_problems(host: HostSnapshot, now: datetime) -> tuple[Problem, ...]:
-    """What is wrong with a host, its units and its GPUs, worst first."""
-    found = [*_link_problems(host, now), *_unit_problems(host, now), *_gpu_problems(host), *_source_problems(host)]
-    return tuple(sorted(found, key=lambda problem: ROLE_ORDER.index(problem.role)))
+    """What is wrong with a host, its units and GPUs, worst first: the check's rules, without what is on its way."""
+    return tuple(_problem(finding, host) for finding in findings(host, now) if not finding.id.startswith(ON_ITS_WAY))
 
 
-def _link_problems(host: HostSnapshot, now: datetime) -> Iterator[Problem]:
-    subject = host_subject(host.name)
-    if host.link.state not in {LinkState.UP, LinkState.CONNECTING}:
-        state = link_state(host.link, now)
-        role = "bad" if state.role == "stale" else state.role
-        yield Problem(role, subject, state.word, printable(host.link.error or "no reason was given"), host.link.since)
-    skew = host.clock_skew_seconds
-    if skew is not None and abs(skew) > SKEW_WORTH_SAYING_SECONDS:
-        side = "ahead of" if skew > 0 else "behind"
-        yield Problem("warn", subject, "clock skew", f"its clock is {abs(skew):.1f} s {side} this one")
+def _problem(finding: Finding, host: HostSnapshot) -> Problem:
+    if finding.unit is not None:
+        return Problem(ROLES[finding.level], unit_subject(host.name, finding.unit), printable(finding.message))
+    gpu = _gpu_of(finding, host)
+    if gpu is None:
+        return Problem(ROLES[finding.level], host_subject(host.name), printable(finding.message))
+    words = printable(finding.message.removeprefix(f"GPU {gpu.index}: "))
+    return Problem(ROLES[finding.level], gpu_subject(host.name, gpu.index), words)
 
 
-def _unit_problems(host: HostSnapshot, now: datetime) -> Iterator[Problem]:
-    for unit in host.units or ():
-        state = unit_state(unit, now)
-        subject = unit_subject(host.name, unit.name)
-        if state.role in {"bad", "warn"}:
-            yield Problem(state.role, subject, state.word, unit_trouble(unit), unit.since)
-        elif unit.needs_reload:
-            yield Problem("warn", subject, "needs reload", "its unit file changed on disk: daemon-reload is needed")
-
-
-def unit_trouble(unit: UnitStatus) -> str:
-    """The evidence, in one line."""
-    words = unit.load_error or unit.readiness_detail or unit.description
-    return printable(words, limit=200)
-
-
-def _gpu_problems(host: HostSnapshot) -> Iterator[Problem]:
+def _gpu_of(finding: Finding, host: HostSnapshot) -> Gpu | None:
+    """The GPU that a finding names in its id: `gpu-lost:UUID@host`, `orphan:UUID:PID@host`, `xid:BUS:NUMBER@host`."""
+    thing = finding.id.partition(":")[2].removesuffix(f"@{host.name}")
     for gpu in host.gpus or ():
-        subject = gpu_subject(host.name, gpu.index)
-        if faults := gpu_faults(gpu):
-            since = gpu.last_xid.at if gpu.last_xid else None
-            words = printable(gpu.lost or (gpu.last_xid.message if gpu.last_xid else ""), limit=200)
-            yield Problem("bad", subject, " · ".join(faults), words, since)
-        elif warnings := gpu_warnings(gpu):
-            yield Problem("warn", subject, warnings[0], " · ".join(warnings[1:]))
-
-
-def _source_problems(host: HostSnapshot) -> Iterator[Problem]:
-    for source in host.sources:
-        if source.problem:
-            words = printable(source.problem, limit=300)
-            yield Problem("warn", host_subject(host.name), f"{source.source} unread", words)
+        names = (gpu.uuid or str(gpu.index), gpu.pci_bus_id)
+        if any(name and (thing == name or thing.startswith(f"{name}:")) for name in names):
+            return gpu
+    return None
 
 
 def totals(picture: Picture) -> Totals:
@@ -159,5 +135,6 @@ def totals(picture: Picture) -> Totals:
         gpus_used=sum(map(is_used, gpus)),
         gpus=len(gpus),
         alarms=sum(problem.role == "bad" for problem in found),
-        warnings=sum(problem.role != "bad" for problem in found),
+        unseen=sum(problem.role == "stale" for problem in found),
+        warnings=sum(problem.role == "warn" for problem in found),
     )

@@ -17,7 +17,10 @@ def columns(values: Sequence[float | None], width: int) -> tuple[float | None, .
 
 
 def plot(values: Sequence[float | None], width: int, height: int) -> tuple[str, ...]:
-    """`height` lines of `width` characters, top first. 0 is a thin line, so that it differs from unknown, which is blank."""
+    """`height` lines of `width` characters, top first.
+
+    0 is a thin line, so that it differs from unknown, which is blank.
+    """
     shown = columns(values, width)
     return tuple("".join(_block(value, row, height) for value in shown) for row in range(height - 1, -1, -1))
 

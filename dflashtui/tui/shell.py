@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Container
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from dflashtui.config.model import Config
     from dflashtui.fleet.base import Fleet
+    from dflashtui.model.event import Event
     from dflashtui.tui.app import Options
     from dflashtui.tui.picture import Picture
     from dflashtui.tui.views.base import View
@@ -43,10 +44,10 @@ class Shell(Screen[None]):
     """Header, one view at a time, footer."""
 
     CSS_PATH = "console.tcss"
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual declares it so
         (0, "-w40"), (60, "-w60"), (80, "-w80"), (100, "-w100"), (160, "-w160"),
     ]  # fmt: skip
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-low"), (LOW_LINES, "-high")]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (LOW_LINES, "-high")]  # noqa: RUF012 - Textual declares it so
 
     def __init__(self, config: Config, fleet: Fleet, options: Options, clock: Callable[[], datetime]) -> None:
         super().__init__()
@@ -70,7 +71,7 @@ class Shell(Screen[None]):
         yield Bar(id="footer")
         yield Static(id="too-small", markup=False)
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Begin to draw."""
         self.set_interval(TICK_SECONDS, self.draw)
         self.bindings_updated_signal.subscribe(self, self._draw_footer)
@@ -81,6 +82,16 @@ class Shell(Screen[None]):
         if self.frozen_since is not None and self._drawn_picture is not None:
             return self._drawn_picture
         return self.feed.picture(self.clock())
+
+    @property
+    def newest(self) -> Picture:
+        """What is known now, frozen or not: questions and changes are about this."""
+        return self.feed.picture(self.clock())
+
+    def tell(self, event: Event) -> None:
+        """One more event for the events view."""
+        self.feed.tell(event)
+        self.draw_soon()
 
     @property
     def view(self) -> View | None:
@@ -131,7 +142,9 @@ class Shell(Screen[None]):
     def place_words(self) -> str:
         """Where we are, for the header."""
         subject = self.way.here.subject
-        return f"{self.way.here.view} {subject.host}" if subject and self.way.here.view == "host" else self.way.here.view
+        return (
+            f"{self.way.here.view} {subject.host}" if subject and self.way.here.view == "host" else self.way.here.view
+        )
 
     @on(RowList.Moved)
     def _row_changed(self) -> None:

@@ -22,7 +22,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def run(  # noqa: PLR0913 - one for each option of the command line
+def run(
     path: Path | None,
     load_config: Callable[[], Config],
     make_fleet: Callable[[Config], Fleet],
@@ -34,8 +34,9 @@ def run(  # noqa: PLR0913 - one for each option of the command line
 ) -> int:
     """Open the console and give its exit status.
 
-    `path`: the inventory, for the first picture; `None`: the local machine alone. `load_config` and `make_fleet` are called in a
-    thread behind the first picture: import what is slow inside them, and need no running loop. Raises `ConfigError`.
+    `path`: the inventory, for the first picture; `None`: the local machine alone. `load_config` and `make_fleet` are
+    called in a thread behind the first picture: import what is slow inside them, and need no running loop.
+    Raises `ConfigError`.
     """
 
     def load() -> tuple[Config, Fleet]:

@@ -93,7 +93,9 @@ def theme_of(name: str, said: Mapping[str, Any]) -> Theme:
     for section in ("roles", "tones"):
         prefix = section.removesuffix("s")
         variables |= {f"{prefix}-{key}": value for key, value in said.get(section, {}).items()}
-    return Theme(name=name, dark=said.get("dark", True), ansi=said.get("ansi", False), variables=variables, **said["colors"])
+    return Theme(
+        name=name, dark=said.get("dark", True), ansi=said.get("ansi", False), variables=variables, **said["colors"]
+    )
 
 
 def problems_of(said: Mapping[str, Any]) -> list[str]:
@@ -113,7 +115,9 @@ def _section_problems(section: str, said: object, names: Iterable[str]) -> list[
         return [f"'{section}' must be a table: [{section}]"]
     prefix = {"roles": "role-", "tones": "tone-"}.get(section, "")
     allowed = [name.removeprefix(prefix) for name in names]
-    unknown = [f"unknown key '{section}.{key}'; expected one of {', '.join(allowed)}" for key in said if key not in allowed]
+    unknown = [
+        f"unknown key '{section}.{key}'; expected one of {', '.join(allowed)}" for key in said if key not in allowed
+    ]
     return unknown + [
         f"{section}.{key} = {value!r} is not a colour; expected #rrggbb or a name such as ansi_blue"
         for key, value in said.items()

@@ -28,18 +28,50 @@ class Travel(Shell):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "open", id="row.open", tooltip="Go into the row"),
         *(
-            Binding(str(place), f"show('{name}')", name, show=False, id=f"console.view_{name}", tooltip=f"Show the view {name}")
+            Binding(
+                str(place),
+                f"show('{name}')",
+                name,
+                show=False,
+                id=f"console.view_{name}",
+                tooltip=f"Show the view {name}",
+            )
             for place, name in enumerate(VIEWS, 1)
         ),
-        Binding("escape", "step_back", "back", show=False, id="console.step_back", tooltip="Clear marks, clear the filter, go up"),
+        Binding(
+            "escape",
+            "step_back",
+            "back",
+            show=False,
+            id="console.step_back",
+            tooltip="Clear marks, clear the filter, go up",
+        ),
         Binding("q", "up", "up", show=False, id="console.up", tooltip="Go up one view; at the top, leave"),
-        Binding("minus", "last_view", "last view", show=False, id="console.last_view", tooltip="Back to the view before this one"),
+        Binding(
+            "minus",
+            "last_view",
+            "last view",
+            show=False,
+            id="console.last_view",
+            tooltip="Back to the view before this one",
+        ),
         Binding("tab", "pane(1)", "next pane", show=False, id="console.next_pane", tooltip="Next pane"),
-        Binding("shift+tab", "pane(-1)", "previous pane", show=False, id="console.previous_pane", tooltip="Previous pane"),
+        Binding(
+            "shift+tab", "pane(-1)", "previous pane", show=False, id="console.previous_pane", tooltip="Previous pane"
+        ),
         Binding("f", "full", "full screen", show=False, id="console.full", tooltip="This pane alone, and back"),
         Binding("slash", "filter", "filter", id="list.filter", tooltip="Show only rows that match"),
-        Binding("exclamation_mark", "problems", "problems", show=False, id="list.problems", tooltip="Only rows with a problem; again: all"),
-        Binding("Z", "freeze", "freeze", show=False, id="console.freeze", tooltip="Stop drawing new values; again: go on"),
+        Binding(
+            "exclamation_mark",
+            "problems",
+            "problems",
+            show=False,
+            id="list.problems",
+            tooltip="Only rows with a problem; again: all",
+        ),
+        Binding(
+            "Z", "freeze", "freeze", show=False, id="console.freeze", tooltip="Stop drawing new values; again: go on"
+        ),
         Binding("ctrl+r,f5", "read_now", "read now", show=False, id="console.read_now", tooltip="Ask the hosts now"),
     ]
 
@@ -123,7 +155,9 @@ class Travel(Shell):
     async def action_show(self, name: str) -> None:
         """A view by its number."""
         self._leave()
-        subject = self.row.key if self.row and name in {"host", "logs"} and self.row.key.kind is not Kind.GROUP else None
+        subject = (
+            self.row.key if self.row and name in {"host", "logs"} and self.row.key.kind is not Kind.GROUP else None
+        )
         if name == "host" and subject is None:
             subject = host_subject(self.fleet.names[0]) if self.fleet.names else None
         self.way.jump(Place(name, subject))
@@ -138,7 +172,10 @@ class Travel(Shell):
     async def action_step_back(self) -> None:
         """One step for each press: marks, filter, up."""
         pane = self.list_pane
-        if pane is not None and pane.rows.listing.marks:
+        if pane is not None and pane.is_filtering:
+            pane.rows.narrow("")
+            pane.end_filter()
+        elif pane is not None and pane.rows.listing.marks:
             pane.rows.action_unmark()
         elif pane is not None and pane.rows.listing.query:
             pane.rows.narrow("")

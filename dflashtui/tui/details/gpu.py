@@ -31,7 +31,12 @@ def gpu_lines(gpu: Gpu, samples: Sequence[Sample], now: datetime, width: int) ->
     """Everything about a GPU, for a pane of `width` cells."""
     state = gpu_state(gpu)
     name = printable(gpu.name or "unknown model")
-    title: Cell = ((f"{state.glyph} ", state.role), (f"GPU {gpu.index}", "title"), (f"  {name}  ", "dim"), (state.word, state.role))
+    title: Cell = (
+        (f"{state.glyph} ", state.role),
+        (f"GPU {gpu.index}", "title"),
+        (f"  {name}  ", "dim"),
+        (state.word, state.role),
+    )
     return (
         title,
         *_troubles(gpu, now, width),
@@ -53,11 +58,19 @@ def _troubles(gpu: Gpu, now: datetime, width: int) -> tuple[Cell, ...]:
         who = f" · pid {xid.pid}" * (xid.pid is not None) + f" {printable(xid.process_name or '', limit=40)}"
         age = human_span((now - xid.at).total_seconds())
         lines.append(((f"Xid {xid.xid}", "bad"), (f"  {age} ago{who}".rstrip(), "dim")))
-        lines += wrapped(xids.meaning(xid.xid), width)
+        lines += wrapped(xid_in_words(xid.xid), width)
         lines += wrapped(xid.message, width, "dim")
     if len(gpu_faults(gpu)) + len(gpu_warnings(gpu)) > 1:
-        lines += [cell(words, "bad") for words in gpu_faults(gpu)] + [cell(words, "warn") for words in gpu_warnings(gpu)]
+        lines += [cell(words, "bad") for words in gpu_faults(gpu)] + [
+            cell(words, "warn") for words in gpu_warnings(gpu)
+        ]
     return tuple(lines)
+
+
+def xid_in_words(number: int) -> str:
+    """What an Xid means and what to do."""
+    known = xids.meaning(number)
+    return f"{known.words}: {known.advice}" if known else "not in this program's list: see NVIDIA's Xid catalog"
 
 
 def _gauge(label: str, share: float | None, value: Cell, *more: Cell, tone: str = "busy") -> Cell:
@@ -93,7 +106,9 @@ def _memory(gpu: Gpu) -> Cell:
 
 
 def _reserved(gpu: Gpu) -> Cell:
-    return EMPTY if gpu.memory_reserved_bytes is None else cell(f"driver {human_bytes(gpu.memory_reserved_bytes)}", "dim")
+    return (
+        EMPTY if gpu.memory_reserved_bytes is None else cell(f"driver {human_bytes(gpu.memory_reserved_bytes)}", "dim")
+    )
 
 
 def _clocks(gpu: Gpu) -> tuple[Cell, ...]:

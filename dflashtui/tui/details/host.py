@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
 ADVICE = {
     LinkState.UNREACHABLE: "It is tried again by itself; ctrl+r tries at once.",
-    LinkState.AUTH_FAILED: "It is not tried again by itself, for that could lock the login. Mend user, key or agent, then ctrl+r.",
+    LinkState.AUTH_FAILED: (
+        "It is not tried again by itself, for that could lock the login. Mend user, key or agent, then ctrl+r."
+    ),
     LinkState.HOSTKEY_UNKNOWN: "Compare the fingerprint with the host's own, add the line to known_hosts, then ctrl+r.",
-    LinkState.HOSTKEY_CHANGED: "Someone may be in between, or the host was installed anew. Find out which before you change known_hosts.",
+    LinkState.HOSTKEY_CHANGED: (
+        "Someone may be in between, or the host was installed anew. Find out which before you change known_hosts."
+    ),
     LinkState.NO_SYSTEMD: "Units and journals cannot be read here.",
     LinkState.MISCONFIGURED: "Mend ssh_config, key or known_hosts on this machine, then ctrl+r.",
 }
@@ -29,7 +33,12 @@ ADVICE = {
 def host_lines(host: HostSnapshot, now: datetime, width: int) -> tuple[Cell, ...]:
     """Everything about a host but its units and GPUs."""
     state = link_state(host.link, now)
-    title: Cell = ((f"{state.glyph} ", state.role), (printable(host.name), "title"), ("  ", ""), (state.word, state.role))
+    title: Cell = (
+        (f"{state.glyph} ", state.role),
+        (printable(host.name), "title"),
+        ("  ", ""),
+        (state.word, state.role),
+    )
     return (
         title,
         *link_trouble(host.link, now, width),
@@ -45,12 +54,19 @@ def link_trouble(link: Link, now: datetime, width: int) -> tuple[Cell, ...]:
         return ()
     due = (link.retry_at - now).total_seconds() if link.retry_at else None
     tried = f"Attempt {link.attempt}; next in {human_span(due)}." if due is not None and due > 0 else ""
-    keys = [("offered key" if place == 0 else "known key", cell(printable(key))) for place, key in enumerate(link.fingerprints)]
+    keys = [
+        ("offered key" if place == 0 else "known key", cell(printable(key)))
+        for place, key in enumerate(link.fingerprints)
+    ]
     return (
         *wrapped(link.error or "no reason was given", width),
         *wrapped(f"{ADVICE.get(link.state, '')} {tried}", width, "dim"),
         *((EMPTY, *facts(*keys)) if keys else ()),
-        *((EMPTY, cell("line for known_hosts (c copies it)", "dim"), *_chunks(link.known_hosts_line, width)) if link.known_hosts_line else ()),
+        *(
+            (EMPTY, cell("line for known_hosts (c copies it)", "dim"), *_chunks(link.known_hosts_line, width))
+            if link.known_hosts_line
+            else ()
+        ),
     )
 
 
@@ -75,7 +91,7 @@ def _facts(host: HostSnapshot, now: datetime) -> tuple[Cell, ...]:
         ("driver", foreign(host.driver_version)),
         ("CUDA driver", foreign(host.cuda_driver_version)),
         ("clock", None if skew is None else cell(f"{skew:+.1f} s", "warn" if abs(skew) > 1 else "dim")),
-        ("/dev/shm", shm),
+        ("/dev/shm", shm),  # noqa: S108 - a label
         ("boot", foreign(host.boot_id, "dim")),
         ("channels", None if host.channels is None else cell(str(host.channels), "dim")),
         ("lines dropped", cell(str(host.journal_dropped_count), "warn") if host.journal_dropped_count else None),

@@ -26,7 +26,12 @@ NANOSECONDS = 1e9
 def unit_lines(host: HostSnapshot, unit: UnitStatus, now: datetime, width: int) -> tuple[Cell, ...]:
     """Everything the snapshot knows about a unit, for a pane of `width` cells."""
     state = unit_state(unit, now)
-    title: Cell = ((f"{state.glyph} ", state.role), (unit_label(unit.name), "title"), ("  ", ""), (state.word, state.role))
+    title: Cell = (
+        (f"{state.glyph} ", state.role),
+        (unit_label(unit.name), "title"),
+        ("  ", ""),
+        (state.word, state.role),
+    )
     return (
         title,
         *wrapped(unit.description, width, "dim"),
@@ -47,7 +52,10 @@ def _run(unit: UnitStatus, now: datetime) -> tuple[Cell, ...]:
         ("since", moment(unit.since, now)),
         ("started", moment(unit.started_at, now)),
         ("next start", None if due is None else cell(f"in {human_span(due)}", "warn")),
-        ("restarts", None if unit.n_restarts is None else cell(str(unit.n_restarts), "warn" if unit.n_restarts else "dim")),
+        (
+            "restarts",
+            None if unit.n_restarts is None else cell(str(unit.n_restarts), "warn" if unit.n_restarts else "dim"),
+        ),
         ("main pid", cells.UNKNOWN if unit.main_pid is None else cell(str(unit.main_pid))),
         ("run", None if unit.invocation_id is None else cell(printable(unit.invocation_id, limit=40), "dim")),
     )
@@ -56,7 +64,9 @@ def _run(unit: UnitStatus, now: datetime) -> tuple[Cell, ...]:
 def _readiness(unit: UnitStatus, now: datetime) -> Cell | None:
     if unit.readiness is Readiness.NONE:
         return None
-    tone = {Readiness.READY: "ok", Readiness.LOADING: "busy", Readiness.SICK: "warn", Readiness.FAILED: "bad"}.get(unit.readiness, "dim")
+    tone = {Readiness.READY: "ok", Readiness.LOADING: "busy", Readiness.SICK: "warn", Readiness.FAILED: "bad"}.get(
+        unit.readiness, "dim"
+    )
     detail = f"  {printable(unit.readiness_detail)}" if unit.readiness_detail else ""
     age = f" · {human_span((now - unit.readiness_at).total_seconds())} ago" if unit.readiness_at else ""
     return ((unit.readiness.value, tone), (detail + age, "dim"))

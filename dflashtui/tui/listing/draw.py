@@ -51,7 +51,9 @@ def row_pieces(row: Row, columns: tuple[Slot, ...], gutter: str, width: int) -> 
 def title_pieces(columns: tuple[Slot, ...], sort_position: int | None, arrow: str) -> Cell:
     """The line of column titles; the one that is sorted by has an arrow."""
     titles = (
-        fitted(cell(slot.column.title + (arrow if slot.position == sort_position else "")), slot.width, slot.column.align)
+        fitted(
+            cell(slot.column.title + (arrow if slot.position == sort_position else "")), slot.width, slot.column.align
+        )
         for slot in columns
     )
     return ((" " * GUTTER, ""), *_between(titles))

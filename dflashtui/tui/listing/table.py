@@ -79,7 +79,9 @@ def slots(columns: tuple[Column, ...], width: int, widest: Mapping[int, int]) ->
         if worst[1].keep == 0:
             break
         kept.remove(worst)
-    wanted = {position: min(column.most, max(column.width, widest.get(position, column.most))) for position, column in kept}
+    wanted = {
+        position: min(column.most, max(column.width, widest.get(position, column.most))) for position, column in kept
+    }
     widths = _shared({position: column.width for position, column in kept}, wanted, width - _needed(kept))
     return _squeezed([Slot(position, column, widths[position]) for position, column in kept], width)
 

@@ -11,11 +11,12 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from dflashtui.tui.bar import lines_of
-from dflashtui.tui.styled import Cell
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
+
+    from dflashtui.tui.styled import Cell
 
 
 class DetailPane(VerticalScroll):

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 class FilterInput(Input):
     """Typed text narrows the list at once; `enter` keeps it, `escape` drops it."""
 
-    HELP = "`enter` keeps the filter, `escape` drops it. Words must all match; `!word` must not; `*` stands for anything."
+    HELP = (
+        "`enter` keeps the filter, `escape` drops it. Words must all match; `!word` must not; `*` stands for anything."
+    )
 
 
 class ListPane(Vertical):

@@ -109,8 +109,8 @@ def note(found: Sequence[Problem]) -> Cell:
     if not found:
         return EMPTY
     worst = found[0]
-    where = {Kind.UNIT: unit_label(worst.subject.name), Kind.GPU: f"GPU {worst.subject.name}"}.get(worst.subject.kind, "")
-    words = cell(" ".join(filter(None, (where, worst.word))), worst.role)
-    detail = cell(worst.detail, "dim") if worst.subject.kind is Kind.HOST else EMPTY
-    more = cell(f"+{len(found) - 1} more", "dim") if len(found) > 1 else EMPTY
-    return join((words, more, detail), " · ")
+    where = {Kind.UNIT: unit_label(worst.subject.name), Kind.GPU: f"GPU {worst.subject.name}"}.get(
+        worst.subject.kind, ""
+    )
+    words = cell(" ".join(filter(None, (where, worst.words))), worst.role)
+    return join((cell(f"{len(found)} problems", worst.role) if len(found) > 1 else EMPTY, words), ": ")

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dflashtui.tui.picture import Picture
 
 
-
 def gpu_rows(host: HostSnapshot, now: datetime) -> tuple[Row, ...]:
     """The GPUs of one host."""
     return tuple(_row(host, gpu, now, ()) for gpu in host.gpus or ())
@@ -32,7 +31,9 @@ def gpu_rows(host: HostSnapshot, now: datetime) -> tuple[Row, ...]:
 def all_gpu_rows(picture: Picture) -> tuple[Row, ...]:
     """The GPUs of all hosts."""
     return tuple(
-        _row(host, gpu, picture.now, (cell(printable(host.name), "dim"),)) for host in picture.hosts for gpu in host.gpus or ()
+        _row(host, gpu, picture.now, (cell(printable(host.name), "dim"),))
+        for host in picture.hosts
+        for gpu in host.gpus or ()
     )
 
 

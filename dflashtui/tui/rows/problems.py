@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflashtui.text import printable
-from dflashtui.tui import cells
 from dflashtui.tui.listing.table import Row
 from dflashtui.tui.rows.words import unit_label
 from dflashtui.tui.styled import Cell, cell
 from dflashtui.tui.subject import Kind, Subject
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from dflashtui.model.event import Event
     from dflashtui.tui.picture import Problem
 
@@ -21,33 +18,25 @@ PROBLEM_GLYPHS = {"bad": "×", "warn": "▲", "stale": "⊘"}
 EVENT_GLYPHS = {"ok": "●", "busy": "◐", "warn": "▲", "bad": "×"}
 
 
-def problem_rows(found: tuple[Problem, ...], now: datetime) -> tuple[Row, ...]:
+def problem_rows(found: tuple[Problem, ...]) -> tuple[Row, ...]:
     """What needs a person; a row is the unit, GPU or host itself, so that `enter` goes there."""
-    return tuple(_problem_row(problem, now) for problem in _once(found))
-
-
-def _once(found: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """One row for a thing: its worst problem."""
-    first: dict[Subject, Problem] = {}
+    by_subject: dict[Subject, list[Problem]] = {}
     for problem in found:
-        first.setdefault(problem.subject, problem)
-    return tuple(first.values())
+        by_subject.setdefault(problem.subject, []).append(problem)
+    return tuple(_problem_row(subject, problems) for subject, problems in by_subject.items())
 
 
-def _problem_row(problem: Problem, now: datetime) -> Row:
-    subject = problem.subject
-    what = what_of(subject)
+def _problem_row(subject: Subject, found: list[Problem]) -> Row:
+    worst = found[0]
+    words = " · ".join(problem.words for problem in found)
     shown = (
-        cell(PROBLEM_GLYPHS[problem.role], problem.role),
+        cell(PROBLEM_GLYPHS[worst.role], worst.role),
         cell(printable(subject.host)),
-        what,
-        cell(problem.word, problem.role),
-        cells.span_since(problem.since, now),
-        cell(problem.detail, "dim"),
+        what_of(subject),
+        cell(words, worst.role if worst.role == "bad" else ""),
     )
-    since = (now - problem.since).total_seconds() if problem.since else None
-    text = f"{subject.host} {subject.name} {problem.word} {problem.detail}".lower()
-    return Row(subject, shown, (None, subject.host, subject.name, problem.word, since, None), text=text, problem=True)
+    text = f"{subject.host} {subject.name} {words}".lower()
+    return Row(subject, shown, (None, subject.host, subject.name, words), text=text, problem=True)
 
 
 def what_of(subject: Subject) -> Cell:
@@ -80,4 +69,6 @@ def _event_row(event: Event, serial: int) -> Row:
     )
     values = (None, float(serial), host, unit, message)
     text = f"{host} {event.unit or ''} {event.kind.value} {message}".lower()
-    return Row(Subject(Kind.EVENT, event.host or "", str(serial)), shown, values, text=text, problem=role in {"bad", "warn"})
+    return Row(
+        Subject(Kind.EVENT, event.host or "", str(serial)), shown, values, text=text, problem=role in {"bad", "warn"}
+    )

@@ -9,7 +9,7 @@ METER_WIDTH = 8
 _GLYPH = Column("glyph", "", 1)
 _UNIT_COLUMNS = (
     Column("unit", "unit", 10, 44, middle=True, letter="n"),
-    Column("state", "state", 4, 22, keep=1, letter="s"),
+    Column("state", "state", 12, 22, keep=1, letter="s"),
     Column("since", "since", 6, align="right", keep=3, letter="a"),
     Column("gpus", "GPUs", 5, 8, keep=2, letter="u"),
     Column("memory", "memory", 8, align="right", keep=4, letter="m"),
@@ -34,7 +34,7 @@ FLEET = Table(
     columns=(
         _GLYPH,
         Column("host", "host", 8, 28, middle=True, letter="n"),
-        Column("state", "state", 4, 20, keep=1, letter="s"),
+        Column("state", "state", 10, 20, keep=1, letter="s"),
         Column("gpus", "GPUs", 9, 9, keep=2, letter="u"),
         Column("ready", "ready", 5, align="right", keep=3, letter="r"),
         Column("memory", "GPU memory", 13, align="right", keep=4, letter="m"),
@@ -43,7 +43,9 @@ FLEET = Table(
         Column("note", "", 20, 200, keep=7),
     ),
 )
-UNITS = Table("units", (_GLYPH, *_UNIT_COLUMNS), 'no watched unit on this host – name some in hosts.toml: units = ["…"]')
+UNITS = Table(
+    "units", (_GLYPH, *_UNIT_COLUMNS), 'no watched unit on this host – name some in hosts.toml: units = ["…"]'
+)
 SERVICES = Table(
     "units",
     (_GLYPH, Column("host", "host", 6, 20, keep=1, middle=True, letter="h"), *_UNIT_COLUMNS),
@@ -62,9 +64,7 @@ PROBLEMS = Table(
         _GLYPH,
         Column("host", "host", 6, 20, middle=True, keep=1, letter="h"),
         Column("what", "what", 8, 36, middle=True, letter="n"),
-        Column("word", "problem", 10, 24, keep=2, letter="s"),
-        Column("since", "since", 6, align="right", keep=3, letter="a"),
-        Column("detail", "", 20, 300, keep=4),
+        Column("words", "problem", 16, 400, letter="s"),
     ),
 )
 EVENTS = Table(

@@ -10,7 +10,6 @@ from dflashtui.text import printable
 from dflashtui.tui import cells
 from dflashtui.tui.glyphs import State, unit_state
 from dflashtui.tui.listing.table import Row
-from dflashtui.tui.picture import unit_trouble
 from dflashtui.tui.rows.words import ranges, unit_label
 from dflashtui.tui.styled import EMPTY, Cell, cell, toned
 from dflashtui.tui.subject import unit_subject
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.unit import UnitStatus
     from dflashtui.tui.picture import Picture
-
 
 
 def unit_rows(host: HostSnapshot, now: datetime) -> tuple[Row, ...]:
@@ -85,7 +83,7 @@ def gpus_of(host: HostSnapshot, unit: str) -> str:
 def _note(unit: UnitStatus) -> Cell:
     if unit.needs_reload:
         return cell("daemon-reload needed", "warn")
-    words = unit_trouble(unit)
+    words = printable(unit.load_error or unit.readiness_detail or unit.description, limit=200)
     return cell(words, "dim") if words else EMPTY
 
 

@@ -53,6 +53,11 @@ class View(Container):
         """The view was entered, to look at something."""
 
     @property
+    def row(self) -> Subject | None:
+        """What details and log are about: the row of the list that had the keys last."""
+        return self.lists[0].rows.current if self.lists else None
+
+    @property
     def lists(self) -> tuple[ListPane, ...]:
         """The panes that are lists."""
         return tuple(pane for pane in self.panes if isinstance(pane, ListPane))

@@ -51,7 +51,7 @@ class FleetView(View):
             if len(picture.hosts) >= CLOSED_FROM_HOSTS:
                 self._hosts.rows.listing.closed = {host.group for host in picture.hosts}
         self._hosts.show(fleet_rows(picture))
-        self._problems.show(problem_rows(problems(picture), picture.now))
+        self._problems.show(problem_rows(problems(picture)))
 
     def arrive(self, subject: Subject | None) -> None:
         """Back from a host: the cursor stands on it."""
