@@ -69,8 +69,11 @@ class Listener(Protocol):
 class Bus:
     """An authenticated connection to a message bus."""
 
-    def __init__(self, transport: Transport, connection: MessageBus) -> None:
+    def __init__(
+        self, transport: Transport, connection: MessageBus, *, limit_seconds: float = ANSWER_LIMIT_SECONDS
+    ) -> None:
         self.host = transport.host
+        self._limit_seconds = limit_seconds
         self.is_reloading = False
         """The manager said that it reads its files anew; it answers nobody until it is done."""
         self._transport = transport
@@ -189,9 +192,9 @@ class Bus:
         return list(answer.body)
 
     async def _answer(self, asked: asyncio.Future[Message], message: Message) -> Message:
-        while not (await asyncio.wait({asked}, timeout=ANSWER_LIMIT_SECONDS))[0]:
+        while not (await asyncio.wait({asked}, timeout=self._limit_seconds))[0]:
             if not self.is_reloading:
-                what = f"the bus gave no answer to {message.member} within {ANSWER_LIMIT_SECONDS:.0f} s"
+                what = f"the bus gave no answer to {message.member} within {self._limit_seconds:g} s"
                 raise SourceUnavailable(self.host, "units", what)
         try:
             answer: Message | None = asked.result()
@@ -221,10 +224,12 @@ class Bus:
 
 
 @asynccontextmanager
-async def connected(transport: Transport, socket: Path) -> AsyncIterator[Bus]:
+async def connected(
+    transport: Transport, socket: Path, *, limit_seconds: float = ANSWER_LIMIT_SECONDS
+) -> AsyncIterator[Bus]:
     """A bus with a subscribed manager, through a local socket. Raises `SourceUnavailable`, `TransportLost`."""
-    connection = await _connection(transport.host, socket)
-    bus = Bus(transport, connection)
+    connection = await _connection(transport.host, socket, limit_seconds)
+    bus = Bus(transport, connection, limit_seconds=limit_seconds)
     async with beside(bus.until_lost()):
         try:
             await bus.open()
@@ -233,15 +238,14 @@ async def connected(transport: Transport, socket: Path) -> AsyncIterator[Bus]:
             await bus.close()
 
 
-async def _connection(host: str, socket: Path) -> MessageBus:
+async def _connection(host: str, socket: Path, limit_seconds: float) -> MessageBus:
     # the bus takes the identity of the other end's user; a local uid would be refused
     connection = MessageBus(f"unix:path={quote(str(socket))}", auth=AuthExternal(uid=UID_NOT_SPECIFIED))
     try:
-        async with asyncio.timeout(ANSWER_LIMIT_SECONDS):
+        async with asyncio.timeout(limit_seconds):
             return await connection.connect()
     except TimeoutError as silent:
-        limit = f"the bus did not answer within {ANSWER_LIMIT_SECONDS:.0f} s"
-        raise SourceUnavailable(host, "units", limit) from silent
+        raise SourceUnavailable(host, "units", f"the bus did not answer within {limit_seconds:g} s") from silent
     except (OSError, EOFError, AuthError) as refused:
         raise SourceUnavailable(host, "units", f"cannot talk to the bus: {refused}") from refused
 

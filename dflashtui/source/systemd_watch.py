@@ -35,9 +35,10 @@ UNIT = f"{SYSTEMD}.Unit"
 class Watch:
     """The units that some patterns cover, kept equal to what the manager says."""
 
-    def __init__(self, bus: Bus, patterns: Sequence[str]) -> None:
+    def __init__(self, bus: Bus, patterns: Sequence[str], *, look_over_seconds: float = LOOK_OVER_SECONDS) -> None:
         """`patterns`: full ones, see `systemd_names.full_pattern`."""
         self._bus = bus
+        self._look_over_seconds = look_over_seconds
         self._patterns = tuple(patterns)
         self._known: dict[str, Values] = {}
         self._ids: dict[str, str] = {}
@@ -100,13 +101,13 @@ class Watch:
 
     async def _until_in_doubt(self) -> None:
         while not (self._all_in_doubt or self._dirty or self._removed):
+            self._bus.require()
             self._wake.clear()
             try:
-                async with asyncio.timeout(LOOK_OVER_SECONDS):
+                async with asyncio.timeout(self._look_over_seconds):
                     await self._wake.wait()
             except TimeoutError:
                 await self._look_over()
-            self._bus.require()
 
     async def _settle(self) -> None:
         """Read what is in doubt, however often the manager leaves meanwhile."""
@@ -126,9 +127,9 @@ class Watch:
         try:
             async with asyncio.timeout(OWNER_LIMIT_SECONDS):
                 while not self._bus.has_manager:
+                    self._bus.require()
                     self._wake.clear()
                     await self._wake.wait()
-                    self._bus.require()
         except TimeoutError as gone:
             raise SourceUnavailable(self._bus.host, "units", "the service manager left the bus") from gone
 
