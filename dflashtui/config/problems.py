@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from dflashtui.config.words import quoted
 from dflashtui.errors import ConfigError
 from dflashtui.text import printable
 
@@ -47,4 +48,4 @@ def dotted(keys: Keys) -> str:
 
 
 def _key(key: str) -> str:
-    return key if BARE_KEY.match(key) else f'"{printable(key, limit=80)}"'
+    return key if BARE_KEY.match(key) else quoted(key)

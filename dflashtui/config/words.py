@@ -27,7 +27,7 @@ def shown(value: object) -> str:
     """A value as the file writes it, cut and safe to print; tables and lists by their kind alone."""
     match value:
         case str():
-            return f'"{printable(value, limit=LONGEST_SHOWN)}"'
+            return quoted(value)
         case bool():
             return str(value).lower()
         case int() if abs(value) < 10**LONGEST_SHOWN:
@@ -36,6 +36,11 @@ def shown(value: object) -> str:
             return str(value)
         case _:
             return kind(value)
+
+
+def quoted(text: str) -> str:
+    """Text between quotes, cut and safe to print, a tab too."""
+    return '"' + printable(text, limit=LONGEST_SHOWN).replace("\t", "\\t") + '"'
 
 
 def kind(value: object) -> str:
