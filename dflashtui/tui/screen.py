@@ -12,7 +12,7 @@ from dflashtui.model.action import UnitAction, Verb
 from dflashtui.text import printable
 from dflashtui.tui import questions
 from dflashtui.tui.acting import Actor, wished
-from dflashtui.tui.copying import MOST_BYTES, copy_choices
+from dflashtui.tui.copying import copy_choices
 from dflashtui.tui.details.gpu import gpu_lines
 from dflashtui.tui.details.host import host_lines
 from dflashtui.tui.details.unit import unit_lines
@@ -47,6 +47,14 @@ class MainScreen(Travel):
         ),
         Binding("R", "restart", "restart", id="unit.restart", tooltip="Restart the unit; asks first"),
         Binding("l", "log", "log", id="unit.log", tooltip="The log of the unit"),
+        Binding(
+            "p",
+            "run_before",
+            "run before",
+            show=False,
+            id="unit.run_before",
+            tooltip="The log of the run before this one",
+        ),
         Binding("d", "details", "details", id="row.details", tooltip="Everything about the row"),
         Binding(
             "y", "unit_file", "unit file", show=False, id="unit.file", tooltip="The unit file as loaded, with drop-ins"
@@ -87,6 +95,7 @@ class MainScreen(Travel):
             "copy": lambda: self.subject is not None and self.subject.kind is not Kind.GROUP,
             "shell": lambda: self.subject is not None and bool(self.subject.host) and not self.fleet.is_demo,
             "log": self._is_unit,
+            "run_before": self._is_unit,
             "unit_file": self._is_unit,
             "filter": lambda: self.list_pane is not None,
             "problems": lambda: self.list_pane is not None,
@@ -157,6 +166,19 @@ class MainScreen(Travel):
         if self.subject is not None:
             await self.enter(Place("logs", self.subject))
 
+    @work(group="older", exclusive=True)
+    async def action_run_before(self) -> None:
+        """The log of the run before this one."""
+        subject = self.subject
+        if subject is None:
+            return
+        if self.log_pane is None:
+            await self.enter(Place("logs", subject))
+        try:
+            await self.show_run_before(subject)
+        except DflashError as error:
+            self.notify(printable(str(error)), severity="warning", markup=False)
+
     def action_details(self) -> None:
         """Everything about the row, on pages."""
         if self.subject is not None:
@@ -209,16 +231,6 @@ class MainScreen(Travel):
         text = await self.app.push_screen_wait(Menu((("copy from ", ""), *self._title((subject,))), choices))
         if text is not None:
             self.copy(text)
-
-    def copy(self, text: str) -> None:
-        """Hand text to the terminal by OSC 52; say what and how much, or why not."""
-        size = len(text.encode())
-        if size > MOST_BYTES:
-            words = f"not copied: {size} bytes, terminals take about {MOST_BYTES} by OSC 52"
-            self.notify(words, severity="warning", markup=False)
-            return
-        self.app.copy_to_clipboard(text)
-        self.notify(f"copied {len(text)} characters: {printable(text, limit=60)}", markup=False, timeout=3)
 
     @work(group="menu", exclusive=True)
     async def action_sort(self) -> None:

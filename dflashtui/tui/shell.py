@@ -10,7 +10,9 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widgets import Static
 
+from dflashtui.text import printable
 from dflashtui.tui.bar import Bar
+from dflashtui.tui.copying import MOST_BYTES
 from dflashtui.tui.feed import Feed
 from dflashtui.tui.header import footer_left, footer_right, header_left, header_right
 from dflashtui.tui.keys import shown_key
@@ -43,7 +45,7 @@ LOW_LINES = 15
 class Shell(Screen[None]):
     """Header, one view at a time, footer."""
 
-    CSS_PATH = "console.tcss"
+    CSS_PATH = ["console.tcss", "log/log.tcss"]  # noqa: RUF012 - Textual declares it so
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual declares it so
         (0, "-w40"), (60, "-w60"), (80, "-w80"), (100, "-w100"), (160, "-w160"),
     ]  # fmt: skip
@@ -104,6 +106,16 @@ class Shell(Screen[None]):
         self.feed.take(message.change)
         self.draw_soon()
 
+    def copy(self, text: str) -> None:
+        """Hand text to the terminal by OSC 52; say what and how much, or why not."""
+        size = len(text.encode())
+        if size > MOST_BYTES:
+            words = f"not copied: {size} bytes, terminals take about {MOST_BYTES} by OSC 52"
+            self.notify(words, severity="warning", markup=False)
+            return
+        self.app.copy_to_clipboard(text)
+        self.notify(f"copied {len(text)} characters: {printable(text, limit=60)}", markup=False, timeout=3)
+
     def draw_soon(self) -> None:
         """Draw within a quarter of a second, once for all that comes until then."""
         if self._pending is None:
@@ -152,6 +164,10 @@ class Shell(Screen[None]):
         self.refresh_bindings()
         if self.view is not None and self._drawn_picture is not None:
             self.view.row_changed(self._drawn_picture)
+        self.follow_row()
+
+    def follow_row(self) -> None:
+        """Logs follow the row."""
 
     def on_resize(self, event: events.Resize) -> None:
         """Too small to be of use: say what is needed."""

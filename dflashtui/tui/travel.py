@@ -8,10 +8,10 @@ from textual import on
 from textual.binding import Binding
 from textual.containers import Container
 
+from dflashtui.tui.journals import Journals
 from dflashtui.tui.listing.widget import RowList
 from dflashtui.tui.panes.list_pane import ListPane
 from dflashtui.tui.places import Place
-from dflashtui.tui.shell import Shell
 from dflashtui.tui.subject import Kind, Subject, host_subject, unit_subject
 from dflashtui.tui.views import VIEWS, make_view
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dflashtui.tui.views.base import View
 
 
-class Travel(Shell):
+class Travel(Journals):
     """Views, panes, filters: everything that only looks."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -101,6 +101,7 @@ class Travel(Shell):
         view.focus_pane(view.current_pane)
         self.fleet.look_at(self._hosts_in_view())
         self.draw()
+        self.follow_row()
         self.refresh_bindings()
 
     async def _mounted(self, name: str) -> View:

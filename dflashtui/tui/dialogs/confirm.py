@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from dflashtui.tui.bar import Bar, content_of, lines_of
-from dflashtui.tui.styled import Cell, cell
+from dflashtui.tui.styled import Cell
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -96,8 +96,8 @@ class Confirm(Asking):
     def compose(self) -> ComposeResult:
         """What, where, why; then the buttons."""
         with Vertical(classes="dialog") as dialog:
-            dialog.border_title = content_of((*cell(" "), *self.question.title, *cell(" ")))
-            dialog.border_subtitle = Content(" ctrl+y copies the command · escape cancels ")
+            dialog.border_title = content_of(self.question.title)
+            dialog.border_subtitle = Content("ctrl+y copies the command · escape cancels")
             with VerticalScroll(id="question", can_focus=False):
                 yield self._text
             if self.question.word is not None:

@@ -13,7 +13,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from dflashtui.tui.bar import content_of
-from dflashtui.tui.styled import Cell, cell, join
+from dflashtui.tui.styled import Cell
 
 if TYPE_CHECKING:
     from textual import events
@@ -50,8 +50,8 @@ class Menu(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """Title and choices."""
         with Vertical(classes="dialog menu") as dialog:
-            dialog.border_title = content_of(join((cell(" "), self._title, cell(" ")), ""))
-            dialog.border_subtitle = Content(" enter chooses · escape leaves ")
+            dialog.border_title = content_of(self._title)
+            dialog.border_subtitle = Content("enter chooses · escape leaves")
             yield OptionList(
                 *(Option(content_of(_line(choice))) for choice in self._choices), compact=True, markup=False
             )

@@ -43,7 +43,7 @@ class RunScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """One line an action."""
         with Vertical(classes="dialog") as dialog:
-            dialog.border_title = Content(f" {self._actions[0].verb.value} · {len(self._actions)} units ")
+            dialog.border_title = Content(f"{self._actions[0].verb.value} · {len(self._actions)} units")
             with VerticalScroll(can_focus=False):
                 yield self._text
 
@@ -74,7 +74,7 @@ class RunScreen(ModalScreen[None]):
             return
         self._text.update(lines_of(tuple(self._line(action) for action in self._actions)))
         waiting = "stopping: what runs is waited for" if self._stop.is_set() else "escape stops what has not started"
-        self.query_one(Vertical).border_subtitle = Content(f" {'escape closes' if self._has_ended else waiting} ")
+        self.query_one(Vertical).border_subtitle = Content("escape closes" if self._has_ended else waiting)
 
     def _line(self, action: UnitAction) -> Cell:
         glyph, role, words = _state(self._results.get(action))

@@ -46,7 +46,7 @@ class TextScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Tabs, and the page."""
         with Vertical(classes="dialog wide") as dialog:
-            dialog.border_title = content_of((*cell(" "), *self._title, *cell(" ")))
+            dialog.border_title = content_of(self._title)
             yield self._tabs
             with VerticalScroll(id="page"):
                 yield self._text

@@ -193,7 +193,8 @@ class RowList(ScrollView, can_focus=True):
 
     def _row(self, row: Row) -> Strip:
         is_cursor, is_marked = row.key == self.listing.cursor, row.key in self.listing.marks
-        gutter = ("›" if is_cursor else " ") + ("▪" if is_marked else " ")
+        here = "›" if self.has_focus else "·"
+        gutter = (here if is_cursor else " ") + ("▪" if is_marked else " ")
         style = self.rich_style
         if is_cursor:
             style = self.get_component_rich_style("row-list--cursor" if self.has_focus else "row-list--cursor-blurred")

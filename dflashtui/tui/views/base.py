@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.containers import Container
 from textual.reactive import reactive
 
+from dflashtui.tui.log.widget import LogPane
 from dflashtui.tui.panes.list_pane import ListPane
 
 if TYPE_CHECKING:
@@ -66,7 +67,13 @@ class View(Container):
         """Give the keys to a pane; on small terminals it is the only one that is seen."""
         for other in self.panes:
             other.set_class(other is pane, "-current")
-        (pane.rows if isinstance(pane, ListPane) else pane).focus()
+        match pane:
+            case ListPane():
+                pane.rows.focus()
+            case LogPane():
+                pane.focus_lines()
+            case _:
+                pane.focus()
 
     @property
     def current_pane(self) -> Widget:

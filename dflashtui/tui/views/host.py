@@ -13,9 +13,9 @@ from dflashtui.tui.details.gpu import gpu_lines
 from dflashtui.tui.details.host import host_lines, link_trouble
 from dflashtui.tui.details.unit import unit_lines
 from dflashtui.tui.glyphs import link_state
+from dflashtui.tui.log.widget import LogPane
 from dflashtui.tui.panes.detail_pane import DetailPane
 from dflashtui.tui.panes.list_pane import ListPane
-from dflashtui.tui.panes.log_slot import LogSlot
 from dflashtui.tui.rows.gpus import gpu_rows, no_gpu_words
 from dflashtui.tui.rows.tables import GPUS, UNITS
 from dflashtui.tui.rows.units import unit_rows
@@ -44,7 +44,7 @@ class HostView(View):
         self._units = ListPane(UNITS, id="units")
         self._gpus = ListPane(GPUS, id="gpus")
         self._detail = DetailPane(id="detail")
-        self._log = LogSlot(id="log")
+        self._log = LogPane(id="log", classes="pane")
         self._last_list = self._units
 
     def compose(self) -> ComposeResult:
@@ -87,6 +87,12 @@ class HostView(View):
         self._gpus.label = "GPUs" if host.gpus else no_gpu_words(host)
         self._gpus.show(gpu_rows(host, picture.now))
         self._draw_detail(host, picture)
+
+    def row_changed(self, picture: Picture) -> None:
+        """Details follow the cursor at once."""
+        host = picture.host(self.host) if self.host else None
+        if host is not None:
+            self._draw_detail(host, picture)
 
     def _draw_notice(self, host: HostSnapshot, picture: Picture) -> None:
         trouble = host.link.state not in {LinkState.UP, LinkState.CONNECTING}

@@ -49,8 +49,12 @@ class ServicesView(View):
             self._list.rows.go_to(subject)
 
     def draw(self, picture: Picture) -> None:
-        """All units, and the one under the cursor."""
+        """All units."""
         self._list.show(service_rows(picture))
+        self.row_changed(picture)
+
+    def row_changed(self, picture: Picture) -> None:
+        """Details follow the cursor at once."""
         subject = self._list.rows.current
         unit = picture.unit(subject) if subject else None
         host = picture.host(subject.host) if subject else None
@@ -84,8 +88,12 @@ class GpusView(View):
             self._list.rows.go_to(subject)
 
     def draw(self, picture: Picture) -> None:
-        """All GPUs, and the one under the cursor."""
+        """All GPUs."""
         self._list.show(all_gpu_rows(picture))
+        self.row_changed(picture)
+
+    def row_changed(self, picture: Picture) -> None:
+        """Details follow the cursor at once."""
         subject = self._list.rows.current
         gpu = picture.gpu(subject) if subject else None
         if gpu is not None and subject is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dflashtui.tui.log.widget import LogPane
 from dflashtui.tui.panes.list_pane import ListPane
-from dflashtui.tui.panes.log_slot import LogSlot
 from dflashtui.tui.rows.tables import SERVICES
 from dflashtui.tui.rows.units import service_rows
 from dflashtui.tui.views.base import View
@@ -27,7 +27,7 @@ class LogsView(View):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._list = ListPane(SERVICES, id="log-units")
-        self._log = LogSlot(id="log-alone")
+        self._log = LogPane(id="log-alone", classes="pane")
 
     def compose(self) -> ComposeResult:
         """Units and log."""
