@@ -6,7 +6,7 @@ import types
 OLDEST = (3, 8)
 
 
-def load(sources, options):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - older Pythons must reach the message
+def load(sources):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - older Pythons must reach the message
     """Run `sources`, pairs of module name and text in the order of their imports, then the sampler."""
     if sys.version_info < OLDEST:
         sys.exit("python3 is %d.%d here, the sampler needs 3.8" % sys.version_info[:2])
@@ -14,4 +14,4 @@ def load(sources, options):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN
         module = types.ModuleType(name)
         sys.modules[name] = module
         exec(compile(text, "<%s>" % name, "exec"), module.__dict__)  # noqa: S102 - the texts are our own
-    sys.modules["dflashtui.sampler.main"].run(options)
+    sys.modules["dflashtui.sampler.main"].run()

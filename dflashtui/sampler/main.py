@@ -28,12 +28,12 @@ SAMPLE: dict[str, Any] = {"sample": True}
 class Sampler:
     """Prints what it reads; orders: `interval_seconds`, `units` (control group by unit), `sample`."""
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    def __init__(self, first_order: dict[str, Any]) -> None:
         self._interval = 2.0
         self._units: dict[str, str] = {}
         self._orders: queue.Queue[dict[str, Any]] = queue.Queue()
         self._worker = Worker(Nvml(pynvml, ProcessTable()).read, on_late=lambda: self._orders.put(SAMPLE))
-        self._obey(options)
+        self._obey(first_order)
 
     def run(self) -> None:
         """Does not return: the thread that reads the orders ends the program."""
@@ -82,7 +82,7 @@ def write(values: dict[str, Any]) -> None:
         os._exit(0)
 
 
-def run(options: dict[str, Any]) -> None:
+def run() -> None:
     """The program. A console's Ctrl-C is not meant for it: it ends with its stdin."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Sampler(options).run()
+    Sampler(json.loads(sys.stdin.buffer.readline())).run()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dflashtui.model.journal import JournalEntry
 
 XID = re.compile(
-    r"NVRM: Xid \((?:PCI:)?(?P<bus>[0-9A-Fa-f:.]+)(?: [^)]*)?\): (?P<xid>\d+)"
+    r"NVRM: Xid \((?:PCI:)?(?P<bus>[0-9A-Fa-f]{4,8}(?::[0-9A-Fa-f]{2}){2}(?:\.\d)?)(?: [^)]*)?\): (?P<xid>\d+)"
     r"(?:, pid=(?:(?P<pid>\d+)|'?<unknown>'?))?"
     r"(?:, name=(?P<name>.*?)(?=, |$))?"
     r"(?:,? (?P<text>.*))?",
@@ -56,7 +56,7 @@ def xid(entry: JournalEntry) -> Xid | None:
     if not is_from_kernel(entry):
         return None
     found = XID.search(entry.message) or FALLEN_OFF.search(entry.message)
-    if found is None or found["bus"].count(":") != 2:  # noqa: PLR2004 - domain, bus, device
+    if found is None:
         return None
     told = found.groupdict()
     name = told.get("name")

@@ -50,7 +50,7 @@ def _bytes(cell: str) -> int | None:
 
 
 def _word(cell: str) -> str | None:
-    return None if not cell or cell.startswith("[") or cell in {"N/A", "ERR!"} else cell
+    return None if not cell or cell.startswith("[") or cell in {"N/A", "ERR!"} or LOST.fullmatch(cell) else cell
 
 
 def _flag(cell: str) -> bool | None:

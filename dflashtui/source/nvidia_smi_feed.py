@@ -13,7 +13,7 @@ from dflashtui.source.proc_files import with_holders
 from dflashtui.transport.base import lines
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
     from datetime import datetime
 
     from dflashtui.model.gpu import Gpu, GpuProcess
@@ -41,9 +41,18 @@ class NvidiaSmiFeed:
         self._clock = clock
         self._processes: dict[str, tuple[GpuProcess, ...]] = {}
         self._processes_at: datetime | None = None
+        self._samples = self._endless()
 
-    async def __aiter__(self) -> AsyncIterator[HostSample]:
-        """See `Samples`. A new interval begins with a new nvidia-smi, after the round that is under way."""
+    def __aiter__(self) -> AsyncIterator[HostSample]:
+        """See `Samples`."""
+        return self._samples
+
+    async def aclose(self) -> None:
+        """End what runs on the host."""
+        await self._samples.aclose()
+
+    async def _endless(self) -> AsyncGenerator[HostSample, None]:
+        """A new interval begins with a new nvidia-smi, after the round that is under way."""
         while True:
             probed = await self._probe()
             if isinstance(probed, HostSample):
@@ -82,7 +91,7 @@ class NvidiaSmiFeed:
         kind, words = smi.failure(done.stdout + b" " + done.stderr)
         return HostSample(at=self._clock(), gpu_problem=words, gpu_problem_kind=kind)
 
-    async def _rounds(self, fields: tuple[str, ...], count: int) -> AsyncIterator[tuple[Row, ...]]:
+    async def _rounds(self, fields: tuple[str, ...], count: int) -> AsyncGenerator[tuple[Row, ...], None]:
         """All GPUs, again and again, until the interval is changed, or nvidia-smi ends and an interval has passed."""
         used = self._interval_seconds
         argv = (*smi.gpu_query(fields), "-lms", str(round(used * 1000)))
@@ -126,4 +135,5 @@ async def nvidia_smi(
     found = await transport.run(("nvidia-smi", "-L"))
     if found.exit_status in NOT_FOUND:
         raise NotInstalled
-    yield NvidiaSmiFeed(transport, interval_seconds, clock)
+    async with aclosing(NvidiaSmiFeed(transport, interval_seconds, clock)) as feed:
+        yield feed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import ValidationError
 
-from dflashtui.errors import DecodeError, SourceUnavailable, TransportLost
+from dflashtui.errors import DecodeError, SourceUnavailable
 from dflashtui.model.gpu import Gpu
 from dflashtui.model.sample import CgroupUse, GpuProblem, HostSample
 from dflashtui.sampler import pack
@@ -18,7 +18,7 @@ from dflashtui.text import decoded, printable
 from dflashtui.transport.base import lines
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 
     from dflashtui.transport.base import Stream, Transport
 
@@ -118,9 +118,17 @@ class SamplerFeed:
         self._ticks = ticks
         self._boot_id = boot_id
         self._clock = clock
+        self._samples = self._endless()
 
-    async def __aiter__(self) -> AsyncIterator[HostSample]:
+    def __aiter__(self) -> AsyncIterator[HostSample]:
         """See `Samples`."""
+        return self._samples
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        await self._samples.aclose()
+
+    async def _endless(self) -> AsyncGenerator[HostSample, None]:
         async for line in self._ticks:
             yield parse_tick(line, at=self._clock(), boot_id=self._boot_id)
         raise SourceUnavailable(self._host, "gpus", f"the sampler ended: {_last_words(self._stream)}")
@@ -147,15 +155,12 @@ async def sampler(
 ) -> AsyncIterator[SamplerFeed]:
     """Ship and start it. Raises `CannotRun` if the host has no python3 for it."""
     async with transport.stream(pack.ARGV) as stream, aclosing(lines(stream)) as ticks:
-        try:
-            await stream.write(pack.payload(interval_seconds=interval_seconds, units=control_groups))
-        except TransportLost:
-            if stream.exit_status is None:
-                raise
+        await stream.write(pack.payload(interval_seconds=interval_seconds, units=control_groups))
         hello = await anext(ticks, None)
         if hello is None:
             raise CannotRun(_last_words(stream))
-        yield SamplerFeed(transport.host, stream, ticks, parse_hello(hello), clock)
+        async with aclosing(SamplerFeed(transport.host, stream, ticks, parse_hello(hello), clock)) as feed:
+            yield feed
 
 
 def _last_words(stream: Stream) -> str:
