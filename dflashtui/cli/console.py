@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from dflashtui import paths
-from dflashtui.config.read import find
+from dflashtui.config.file import find
 from dflashtui.tui.start import run
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflashtui import paths
+from dflashtui.config.file import find
 from dflashtui.config.match import match_hosts
-from dflashtui.config.read import find, load
+from dflashtui.config.read import load
 from dflashtui.transport.connect import open_transport
 from dflashtui.transport.gate import HandshakeGate
 

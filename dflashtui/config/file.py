@@ -6,15 +6,17 @@ import os
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflashtui.errors import ConfigError
+from dflashtui.paths import config_folder
 from dflashtui.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+FILE_NAME = "hosts.toml"
 LARGEST_BYTES = 1 << 20
 MARKS = {b"\xef\xbb\xbf": "a byte order mark", b"\xff\xfe": "a UTF-16 mark", b"\xfe\xff": "a UTF-16 mark"}
 NOT_FILES = (
@@ -22,6 +24,14 @@ NOT_FILES = (
     (stat.S_ISFIFO, "is a pipe; write what it gives to a file first"),
     (stat.S_ISSOCK, "is a socket, not a file"),
 )
+
+
+def find(explicit: Path | None) -> Path | None:
+    """The file to read: the one asked for, `./hosts.toml`, the one in the person's own folder; `None`: none."""
+    if explicit is not None:
+        return explicit
+    candidates = (Path(FILE_NAME), config_folder() / FILE_NAME)
+    return next((path for path in candidates if os.path.lexists(path)), None)
 
 
 @dataclass(frozen=True, slots=True)

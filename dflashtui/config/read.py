@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflashtui.config import file, names, references
@@ -12,12 +11,11 @@ from dflashtui.config.model import Config, Host
 from dflashtui.config.problems import Problem, refusal
 from dflashtui.config.schema import Document
 from dflashtui.config.syntax import Parsed, parse
-from dflashtui.paths import config_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any
 
-FILE_NAME = "hosts.toml"
 ENGINE_UNITS = (
     "*sglang*.service",
     "*vllm*.service",
@@ -31,14 +29,6 @@ ENGINE_UNITS = (
     "litellm*.service",
 )
 """What is watched where no file says it: the services that people run engines as."""
-
-
-def find(explicit: Path | None) -> Path | None:
-    """The file to read: the one asked for, `./hosts.toml`, the one in the person's own folder; `None`: none."""
-    if explicit is not None:
-        return explicit
-    candidates = (Path(FILE_NAME), config_folder() / FILE_NAME)
-    return next((path for path in candidates if os.path.lexists(path)), None)
 
 
 def load(path: Path | None) -> Config:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from dflashtui.config.file import find
 from dflashtui.config.model import Overlay, ReadinessRule
-from dflashtui.config.read import ENGINE_UNITS, find, load
+from dflashtui.config.read import ENGINE_UNITS, load
 from dflashtui.paths import shared
 from tests.unit.config_text import FULL
 
