@@ -53,12 +53,14 @@ class JournalReader:
     async def anchor(self, resume: ResumePoint) -> None:
         """Put a resume point that stands nowhere at the newest entry of all, so that following leaves no hole.
 
-        It stays nowhere while the journal is empty.
+        In an empty journal that is before all entries to come.
         """
-        if resume.cursor is None:
+        if resume.cursor is None and not resume.is_before_all:
             newest = _first_entry((await self._ask(newest_argv(self.access))).check().stdout)
-            if newest and newest.cursor:
+            if newest:
                 resume.move(newest.cursor, newest.boot_id, monotonic())
+            else:
+                resume.is_before_all = True
 
     async def follow(
         self,

@@ -14,6 +14,8 @@ class ResumePoint:
     """The last entry that was handed over whole. Its owner outlives connections, followers only move it."""
 
     cursor: str | None = None
+    is_before_all: bool = False
+    """The journal had no entry yet when reading began."""
     boot_id: str | None = None
     moved_at: float | None = None
     """By the reader's own monotonic clock, in seconds."""

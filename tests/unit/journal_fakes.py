@@ -6,7 +6,7 @@ import asyncio
 import json
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from dflashtui.errors import TransportLost
 from dflashtui.transport.base import OUTPUT_LIMIT_BYTES, Completed
@@ -181,6 +181,9 @@ class FakeHost:
         raise NotImplementedError
 
     def local_socket(self, path: str) -> AbstractAsyncContextManager[Path]:
+        raise NotImplementedError
+
+    async def lost(self) -> Never:
         raise NotImplementedError
 
     async def open_tcp(self, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -1,0 +1,172 @@
+"""The reader against a host in memory, and who may read."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import replace
+
+import pytest
+
+from dflashtui.errors import CommandFailed, SourceUnavailable, TransportLost
+from dflashtui.model.journal import JournalEntry, JournalGap
+from dflashtui.source.journal import JournalReader
+from dflashtui.source.journal_access import journal_access
+from dflashtui.source.journal_argv import JournalAccess
+from dflashtui.source.journal_cursor import ResumePoint
+from dflashtui.source.journal_history import TOO_MUCH, history_items
+from dflashtui.source.journal_reading import REBOOTED
+from dflashtui.transport.base import Completed
+from tests.unit.journal_fakes import FakeHost, line_of
+
+A, B = "a.service", "b.service"
+
+
+@pytest.fixture
+def host() -> FakeHost:
+    return FakeHost()
+
+
+@pytest.fixture
+def reader(host: FakeHost) -> JournalReader:
+    return JournalReader(host, JournalAccess())
+
+
+def texts(items: tuple[JournalEntry | JournalGap, ...]) -> list[str]:
+    return [item.message if isinstance(item, JournalEntry) else item.text for item in items]
+
+
+async def test_history_is_the_newest_lines_oldest_first(host: FakeHost, reader: JournalReader) -> None:
+    for number in range(6):
+        host.log(f"line {number}")
+        host.log("other", B)
+    assert texts(await reader.history(A, lines=3)) == ["line 3", "line 4", "line 5"]
+
+
+async def test_history_before_a_cursor_never_contains_it(host: FakeHost, reader: JournalReader) -> None:
+    cursors = [host.log(f"line {number}") for number in range(6)]
+    assert texts(await reader.history(A, lines=2, before=cursors[3])) == ["line 1", "line 2"]
+    foreign = host.log("other", B)
+    host.log("line 6")
+    assert texts(await reader.history(A, lines=2, before=foreign)) == ["line 4", "line 5"]
+    assert await reader.history(A, lines=2, before=cursors[0]) == ()
+
+
+async def test_history_of_one_run(host: FakeHost, reader: JournalReader) -> None:
+    host.log("earlier", _SYSTEMD_INVOCATION_ID="1")
+    host.log("Started", None, _SYSTEMD_UNIT="init.scope", UNIT=A, _PID="1", INVOCATION_ID="2")
+    host.log("line", _SYSTEMD_INVOCATION_ID="2")
+    host.log("forged", B, INVOCATION_ID="2")
+    assert texts(await reader.history(A, lines=9, invocation_id="2")) == ["Started", "line"]
+
+
+async def test_history_marks_a_reboot(host: FakeHost, reader: JournalReader) -> None:
+    host.log("before")
+    host.reboot()
+    host.log("after")
+    assert texts(await reader.history(A, lines=9)) == ["before", REBOOTED, "after"]
+
+
+async def test_history_before_a_malformed_cursor_is_an_error(reader: JournalReader) -> None:
+    with pytest.raises(CommandFailed, match="Invalid argument"):
+        await reader.history(A, lines=1, before="rubbish")
+
+
+def test_history_that_is_too_large_is_cut_at_its_old_end(host: FakeHost) -> None:
+    for number in range(3):
+        host.log(f"line {number}")
+    printed = b"".join(map(line_of, reversed(host.entries)))
+    done = Completed("gpu-a", ("journalctl",), None, printed[:-40], b"", truncated=True)
+    assert texts(history_items(done, A, "system", lines=3, before=None)) == [TOO_MUCH, "line 1", "line 2"]
+
+
+async def test_following_from_nowhere_begins_now(host: FakeHost, reader: JournalReader) -> None:
+    host.log("old")
+    resume = ResumePoint()
+    async with aclosing(reader.follow({A}, resume)) as batches:
+        host.log("too early to be seen, as the follower has not begun")
+        first = anext(batches)
+        await reader.anchor(resume)
+        host.log("new")
+        assert texts(await first) == ["new"]
+
+
+async def test_following_an_empty_journal_gives_all(host: FakeHost, reader: JournalReader) -> None:
+    resume = ResumePoint()
+    await reader.anchor(resume)
+    assert resume.cursor is None
+    host.log("first")
+    async with aclosing(reader.follow({A}, resume)) as batches:
+        assert texts(await anext(batches)) == ["first"]
+
+
+async def test_a_lost_link_is_an_error_and_the_place_is_kept(host: FakeHost, reader: JournalReader) -> None:
+    host.log("old")
+    resume = ResumePoint()
+    await reader.anchor(resume)
+    cursor = host.log("new")
+    batches = reader.follow({A}, resume)
+    assert texts(await anext(batches)) == ["new"]
+    host.cut()
+    with pytest.raises(TransportLost):
+        await anext(batches)
+    assert resume.cursor == cursor
+    assert host.followers == []
+
+
+@pytest.mark.parametrize(
+    ("status", "stderr"), [(127, b"sh: journalctl: not found"), (1, b"sudo: a password is required")]
+)
+async def test_a_follower_that_cannot_work_is_not_tried_at_once(
+    host: FakeHost, reader: JournalReader, status: int, stderr: bytes
+) -> None:
+    host.log("old")
+    resume = ResumePoint()
+    await reader.anchor(resume)
+    host.log("new")
+    batches = reader.follow({A}, resume)
+    await anext(batches)
+    host.followers[0].end(status, stderr)
+    with pytest.raises(SourceUnavailable):
+        await anext(batches)
+
+
+@pytest.mark.parametrize(("uid", "groups"), [(0, "root"), (1000, "ops systemd-journal"), (1000, "ops adm")])
+async def test_root_and_some_groups_may_read(uid: int, groups: str) -> None:
+    host = FakeHost(uid=uid, groups=groups)
+    assert await journal_access(host) == JournalAccess(uid=uid)
+    assert not any(argv[0] == "journalctl" for argv in host.asked)
+
+
+async def test_nobody_else_may(host: FakeHost) -> None:
+    host.uid, host.groups = 1000, "ops"
+    host.log("of root", _PID="1")
+    with pytest.raises(SourceUnavailable, match="add ops to group systemd-journal"):
+        await journal_access(host)
+
+
+async def test_an_access_list_that_lets_the_user_read_is_found_out(host: FakeHost) -> None:
+    host.uid, host.groups = 1000, "ops"
+    host.log("seen though no group says so", _PID="1", _UID="1000")
+    assert await journal_access(host) == JournalAccess(uid=1000)
+
+
+async def test_sudo_is_used_where_it_works(host: FakeHost) -> None:
+    host.uid, host.groups = 1000, "ops"
+    argv = ("sudo", "-n", "--", "journalctl", "--quiet", "--output=json", "--output-fields=MESSAGE_ID", "--lines=1")
+    with pytest.raises(SourceUnavailable, match="a password is required"):
+        await journal_access(host, become="sudo")
+    host.answers[argv] = Completed("gpu-a", argv, 0, b"", b"")
+    assert (await journal_access(host, become="sudo")).prefix == ("sudo", "-n", "--")
+
+
+async def test_own_user_units_need_no_group_but_show_no_kernel(host: FakeHost) -> None:
+    host.uid, host.groups = 1000, "ops"
+    host.log("own", None, _UID="1000", _SYSTEMD_USER_UNIT=A)
+    assert await journal_access(host, manager="user") == replace(JournalAccess("user", 1000), kernel=False)
+
+
+async def test_a_host_without_journalctl_is_told(host: FakeHost, reader: JournalReader) -> None:
+    argv = ("journalctl", "--quiet", "--output=json", "--output-fields=MESSAGE_ID", "--lines=1")
+    host.answers[argv] = Completed("gpu-a", argv, 127, b"", b"journalctl: command not found")
+    with pytest.raises(SourceUnavailable, match="not found"):
+        await reader.anchor(ResumePoint())
