@@ -52,6 +52,6 @@ def test_the_command_line_brings_nothing_slow() -> None:
 
 @pytest.mark.skipif("dflashtui.tui.app" not in MODULES, reason="there is no console yet")
 def test_the_console_is_drawn_before_anything_slow_is_brought() -> None:
-    assert brought(["dflashtui.tui.app"], (*DRAWING, *SLOW)) == [
-        f"{name} by dflashtui.tui.app" for name in sorted(DRAWING)
+    assert brought(["dflashtui.cli.console"], (*DRAWING, *SLOW, "pydantic")) == [
+        f"{name} by dflashtui.cli.console" for name in sorted(DRAWING)
     ]
