@@ -18,6 +18,24 @@ ERROR_WORDS = re.compile(
     r"|Received sigquit from a child"
 )
 WARNING_WORDS = re.compile(r"\bWARN(?:ING)?\b|\b\w*Warning: |HTTP/[\d.]+\" 5\d\d\b")
+ERROR_HINTS = (
+    "rror",
+    "ERROR",
+    "xception",
+    "FATAL",
+    "CRITICAL",
+    "Traceback",
+    "CUDA",
+    "Xid",
+    "NCCL",
+    "fault",
+    "dumped",
+    "illed",
+    "nterrupt",
+    "sigquit",
+)
+WARNING_HINTS = ("WARN", "arning", '" 5')
+"""Parts that every match contains: looking for them first takes 1 µs, the expressions 40 µs a line."""
 SHOWN_FROM = (None, Priority.INFO, Priority.NOTICE, Priority.WARNING, Priority.ERR)
 """What `L` cycles through; `None`: everything, debug included."""
 WORDS = {
@@ -32,11 +50,15 @@ def level_of(text: str, priority: Priority) -> Priority:
     """The worse of what journald was told and what the text says."""
     if priority <= Priority.ERR:
         return priority
-    if ERROR_WORDS.search(text):
+    if _has(text, ERROR_HINTS) and ERROR_WORDS.search(text):
         return Priority.ERR
-    if priority > Priority.WARNING and WARNING_WORDS.search(text):
+    if priority > Priority.WARNING and _has(text, WARNING_HINTS) and WARNING_WORDS.search(text):
         return Priority.WARNING
     return priority
+
+
+def _has(text: str, hints: tuple[str, ...]) -> bool:
+    return any(hint in text for hint in hints)
 
 
 def next_limit(limit: Priority | None) -> Priority | None:

@@ -30,7 +30,7 @@ SHIFT_CELLS = 16
 DOUBLE = 2
 
 
-class LogLines(ScrollView, can_focus=True):
+class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
     """Draws the rows of a model. The gutter and the time stay when lines are shifted."""
 
     ALLOW_SELECT = True
@@ -42,16 +42,12 @@ class LogLines(ScrollView, can_focus=True):
         overflow-y: auto;
         scrollbar-size-vertical: 1;
         & > .log--error { color: $error; }
-        & > .log--warning { color: $warning; }
+        & > .log--warning, & > .log--gap { color: $warning; }
         & > .log--notice { text-style: bold; }
-        & > .log--debug { color: $text-muted; }
-        & > .log--manager { color: $secondary; }
-        & > .log--time { color: $text-muted; }
-        & > .log--gutter { color: $text-muted; }
+        & > .log--manager, & > .log--time, & > .log--gutter, & > .log--debug { color: $secondary; }
         & > .log--count { color: $accent; }
-        & > .log--gap { color: $warning; text-style: italic; }
         & > .log--match { background: $warning; color: $background; }
-        & > .log--cursor { background: $boost; }
+        & > .log--cursor { background: $panel; }
         & > .log--cursor-blurred { background: $surface; }
     }
     """
@@ -72,12 +68,15 @@ class LogLines(ScrollView, can_focus=True):
         self.stamp = Stamp.CLOCK
         self.keeps_colours = True
         self.is_wrapped = False
+        """Every line; errors always are, for nobody should have to look for their end."""
         self.empty_words = ""
         self._zone = zone
         self._shift = 0
         self._look: Look | None = None
         self._strips: LRUCache[Hashable, Strip] = LRUCache(CACHED_STRIPS)
         self._is_settling = False
+        self._first_row = 0
+        """Number of the first row: rows keep their numbers when older ones come or go, so that a selection stays."""
 
     @property
     def look(self) -> Look:
@@ -103,7 +102,8 @@ class LogLines(ScrollView, can_focus=True):
         self._strips.clear()
         if self.is_wrapped:
             self._shift = 0
-        self.model.wrap(max(1, self._width - self.look.text_start) if self.is_wrapped and self._width else None)
+        if self._width:
+            self.model.wrap(max(1, self._width - self.look.text_start), everything=self.is_wrapped)
         self.settle()
 
     def settle(self, *, rows_added_above: int = 0) -> None:
@@ -115,6 +115,7 @@ class LogLines(ScrollView, can_focus=True):
                 wanted = len(self.model.view.rows)
             else:
                 wanted = self.scroll_offset.y + rows_added_above - self.model.rows_dropped
+            self._first_row += self.model.rows_dropped - rows_added_above
             self.model.rows_dropped = 0
             self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
         finally:
@@ -203,18 +204,18 @@ class LogLines(ScrollView, can_focus=True):
         place = y + self.scroll_offset.y
         rows = self.model.view.rows
         if place < len(rows):
-            return self._selected(self._row(rows[place]), place)
+            return self._selected(self._row(rows[place], place + self._first_row), place + self._first_row)
         if y == 0 and not rows:
             return self._words()
         return Strip.blank(self._width, self.rich_style)
 
-    def _row(self, row: Row) -> Strip:
+    def _row(self, row: Row, number: int) -> Strip:
         record = row.record
         place = Place(record is self.model.cursor, self.has_focus, self._before(record), self._today())
-        key = (record.seq, row[1:], record.count, record.is_marked, place)
+        key = (number, record.seq, row[1:], record.count, record.is_marked, place)
         drawn = self._strips.get(key)
         if drawn is None:
-            drawn = self._strips[key] = strip(row, self.look, place)
+            drawn = self._strips[key] = strip(row, self.look, place).apply_offsets(0, number)
         return drawn
 
     def _before(self, record: Record) -> datetime | None:
@@ -233,18 +234,18 @@ class LogLines(ScrollView, can_focus=True):
         text = Strip([Segment(f"  {self.empty_words}", self.look.styles["time"])])
         return text.adjust_cell_length(self._width).apply_style(base)
 
-    def _selected(self, drawn: Strip, place: int) -> Strip:
+    def _selected(self, drawn: Strip, number: int) -> Strip:
         """With what the mouse has selected."""
         selection = self.text_selection
-        span = selection.get_span(place) if selection else None
-        if span is not None:
-            start, end = span
-            width = drawn.cell_length
-            end = width if end < 0 else min(end, width)
-            before, chosen, after = (drawn.crop(*part) for part in ((0, start), (start, end), (end, width)))
-            style = self.screen.get_component_rich_style("screen--selection")
-            drawn = Strip.join([before, Strip(Segment.apply_style(chosen, post_style=style)), after])
-        return drawn.apply_offsets(0, place)
+        span = selection.get_span(number) if selection else None
+        if span is None:
+            return drawn
+        start, end = span
+        width = drawn.cell_length
+        end = width if end < 0 else min(end, width)
+        before, chosen, after = (drawn.crop(*part) for part in ((0, start), (start, end), (end, width)))
+        style = self.screen.get_component_rich_style("screen--selection")
+        return Strip.join([before, Strip(Segment.apply_style(chosen, post_style=style)), after])
 
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - Textual's interface
         """Draw it."""
@@ -252,10 +253,15 @@ class LogLines(ScrollView, can_focus=True):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected part, as it is on screen."""
-        first = selection.start.y if selection.start else 0
-        last = selection.end.y if selection.end else len(self.model.view.rows)
-        texts = [
-            self._row(row).text.rstrip() or " " if first <= place <= last else " "
-            for place, row in enumerate(self.model.view.rows)
-        ]
-        return selection.extract("\n".join(texts)), "\n"
+        rows = self.model.view.rows
+        first = selection.start.y - self._first_row if selection.start else 0
+        last = selection.end.y - self._first_row if selection.end else len(rows) - 1
+        chosen = range(max(0, first), min(last, len(rows) - 1) + 1)
+        if not chosen:
+            return None
+        texts = [self._row(rows[place], place + self._first_row).text for place in chosen]
+        if selection.end:
+            texts[-1] = texts[-1][: selection.end.x]
+        if selection.start:
+            texts[0] = texts[0][selection.start.x :]
+        return "\n".join(text.rstrip() for text in texts), "\n"

@@ -108,13 +108,13 @@ class LogModel:
 
     def search(self, query: Pattern | None) -> None:
         """Look for something; the cursor stays."""
-        self.view.query = query
-        self.rebuild()
+        self.view.search(query)
 
-    def wrap(self, width: int | None) -> None:
-        """Cut lines at this width, or not at all."""
-        if self.view.wrap_width != width:
-            self.view.wrap_width = width
+    def wrap(self, width: int, *, everything: bool) -> None:
+        """Cut errors at this width, or every line."""
+        view = self.view
+        if (view.width, view.wraps_everything) != (width, everything):
+            view.width, view.wraps_everything = width, everything
             self.rebuild()
 
     def rebuild(self) -> None:

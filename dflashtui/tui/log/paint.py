@@ -66,16 +66,19 @@ class Place:
 def strip(row: Row, look: Look, place: Place) -> Strip:
     """One row, exactly as wide as the widget."""
     record = row.record
-    head = [
-        Segment(_gutter(row, place), look.styles["gutter"] + _gutter_style(record, look)),
-        Segment(
-            _time(row, look, place).rjust(WIDTHS[look.stamp] - 1) + " " if WIDTHS[look.stamp] else "",
-            look.styles["time"],
-        ),
-    ]
-    body = _body(row, look, max(0, look.width - look.text_start))
     base = look.base + look.styles[_cursor_style(place)] if place.is_cursor else look.base
-    return Strip([*head, *body]).adjust_cell_length(look.width).apply_style(base)
+    name = style_name(record)
+    style = base + look.styles[name] if name else base
+    head = [
+        Segment(_gutter(row, place), base + look.styles["gutter"] + style),
+        Segment(_time_cell(row, look, place), base + look.styles["time"]),
+    ]
+    body = _body(row, look, base, style)
+    return Strip([*head, *body], look.text_start + _cells(body)).adjust_cell_length(look.width, base)
+
+
+def _cells(segments: list[Segment]) -> int:
+    return sum(segment.cell_length for segment in segments)
 
 
 def _cursor_style(place: Place) -> str:
@@ -103,10 +106,6 @@ def _sign(row: Row) -> str:
     return "·" if record.entry is not None and record.entry.from_manager else " "
 
 
-def _gutter_style(record: Record, look: Look) -> Style:
-    return look.styles[name] if (name := style_name(record)) else Style.null()
-
-
 def style_name(record: Record) -> str | None:
     """The style of a record's text; `None`: as the pane's."""
     if record.is_ours:
@@ -120,6 +119,11 @@ def style_name(record: Record) -> str | None:
     if record.entry is not None and record.entry.from_manager:
         return "manager"
     return "notice" if record.level is Priority.NOTICE else None
+
+
+def _time_cell(row: Row, look: Look, place: Place) -> str:
+    width = WIDTHS[look.stamp]
+    return f"{_time(row, look, place):>{width - 1}} " if width else ""
 
 
 def _time(row: Row, look: Look, place: Place) -> str:
@@ -139,26 +143,36 @@ def _time(row: Row, look: Look, place: Place) -> str:
             return ""
 
 
-def _body(row: Row, look: Look, room: int) -> list[Segment]:
+def _body(row: Row, look: Look, base: Style, style: Style) -> list[Segment]:
     """The part of the text that is in view; `…` where more follows at the right."""
-    whole = Strip([*_segments(row, look), *_count(row, look)])
-    shown = whole.crop(look.scroll_x, look.scroll_x + room)
-    if whole.cell_length <= look.scroll_x + room or not room:
-        return list(shown)
-    return [*shown.crop(0, room - 1), Segment("…", look.styles["time"])]
-
-
-def _segments(row: Row, look: Look) -> list[Segment]:
-    """The text of a row in pieces of one style each."""
-    record = row.record
-    text = record.texts[row.line]
+    room = max(0, look.width - look.text_start)
+    left = 0 if row.is_wrapped else look.scroll_x
+    text = row.record.texts[row.line]
     start, end = row.start, len(text) if row.end is None else row.end
-    name = style_name(record)
-    base = look.styles[name] if name else Style.null()
+    count = _count(row, look, base)
+    if text.isascii():  # one cell for each character: only what is in view is made
+        seen = min(end, start + left + room + 1)
+        shown = [*_segments(row, look, style, (start + left, seen)), *(count if seen == end else [])]
+    else:
+        whole = Strip([*_segments(row, look, style, (start, end)), *count])
+        shown = list(whole.crop(left, left + room + 1))
+    if _cells(shown) <= room:
+        return shown
+    return [*Strip(shown).crop(0, max(0, room - 1)), Segment("…"[:room], base + look.styles["time"])]
+
+
+def _segments(row: Row, look: Look, style: Style, part: tuple[int, int]) -> list[Segment]:
+    """A part of the text of a row in pieces of one style each."""
+    start, end = part
+    if start >= end:
+        return []
+    text = row.record.texts[row.line]
     layers = _layers(row, look)
+    if not layers:
+        return [Segment(text[start:end], style)]
     cuts = sorted({start, end, *(place for layer in layers for place in layer[:2] if start < place < end)})
     return [
-        Segment(text[left:right], sum((style for first, last, style in layers if first <= left < last), base))
+        Segment(text[left:right], sum((layer for first, last, layer in layers if first <= left < last), style))
         for left, right in pairwise(cuts)
     ]
 
@@ -175,11 +189,11 @@ def _layers(row: Row, look: Look) -> list[tuple[int, int, Style]]:
     return layers
 
 
-def _count(row: Row, look: Look) -> list[Segment]:
+def _count(row: Row, look: Look, base: Style) -> list[Segment]:
     """How many equal lines, or states of a bar, this one stands for."""
     record = row.record
     is_last = row.line == len(record.texts) - 1 and row.end in {None, len(record.texts[-1])}
     if record.count == 1 or record.item is None or not is_last:
         return []
     words = f" ({record.count} states)" if record.progress else f" × {record.count}"
-    return [Segment(words, look.styles["count"])]
+    return [Segment(words, base + look.styles["count"])]

@@ -5,23 +5,79 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
+from textual.containers import Horizontal
 from textual.message import Message
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 if TYPE_CHECKING:
+    from textual.app import ComposeResult
     from textual.binding import BindingType
 
+HINTS = {"/": "search", "&": "only lines that match; !word: that do not"}
 
-class LogPrompt(Input):
+
+class LogPrompt(Horizontal):
     """Shown while it is used. `enter` keeps what was typed, `escape` drops it."""
 
+    DEFAULT_CSS = """
+    LogPrompt { dock: bottom; height: 1; padding: 0 1; display: none; }
+    LogPrompt.-open { display: block; }
+    LogPrompt > Static { width: 1; }
+    LogPrompt > Input { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "drop", "Drop", id="log_prompt.drop", tooltip="Close this line and forget what it says"),
     ]
 
-    class Dropped(Message):
-        """Closed with `escape`."""
+    class Typed(Message):
+        """The text changed."""
+
+        def __init__(self, kind: str, text: str) -> None:
+            """`kind`: `/` or `&`."""
+            super().__init__()
+            self.kind = kind
+            self.text = text
+
+    class Closed(Message):
+        """Closed with `enter` or `escape`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kind = "/"
+        self._sign = Static(markup=False)
+        self._input = Input(compact=True)
+
+    def compose(self) -> ComposeResult:
+        """The key that opened it, and what is typed."""
+        yield self._sign
+        yield self._input
+
+    def open(self, kind: str, text: str) -> None:
+        """Show it with what holds now."""
+        self._kind = kind
+        self._sign.update(kind)
+        self._input.placeholder = HINTS[kind]
+        with self._input.prevent(Input.Changed):
+            self._input.value = text
+        self.add_class("-open")
+        self._input.focus()
 
     def action_drop(self) -> None:
-        """Close it."""
-        self.post_message(self.Dropped())
+        """Forget what it says."""
+        self.post_message(self.Typed(self._kind, ""))
+        self._close()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """As it is typed."""
+        event.stop()
+        if self.has_class("-open"):
+            self.post_message(self.Typed(self._kind, event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Keep it."""
+        event.stop()
+        self._close()
+
+    def _close(self) -> None:
+        self.remove_class("-open")
+        self.post_message(self.Closed())

@@ -24,7 +24,9 @@ class View:
         self.widest = 0
         """Cells of the longest line so far."""
         self.hit_count = 0
-        self.wrap_width: int | None = None
+        self.width: int | None = None
+        """Cells for text; `None`: not known yet."""
+        self.wraps_everything = False
         self.limit: Priority | None = None
         self.pattern: Pattern | None = None
         self.query: Pattern | None = None
@@ -62,11 +64,20 @@ class View:
         if not self.accepts(record):
             record.is_hit = False
             return
-        rows = rows_of(record, self.wrap_width)
+        rows = rows_of(record, self.width if self.wraps_everything or record.is_error else None)
         record.row_count = len(rows)
         add(record)
         add_rows(rows)
         self.widest = max(self.widest, widest(record))
+        self._judge(record)
+
+    def search(self, query: Pattern | None) -> None:
+        """Look for something; what is visible stays."""
+        self.query, self.hit_count = query, 0
+        for record in self.records:
+            self._judge(record)
+
+    def _judge(self, record: Record) -> None:
         record.is_hit = self.query is not None and not record.is_ours and self.query.matches(record)
         self.hit_count += record.is_hit
 

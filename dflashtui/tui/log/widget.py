@@ -42,11 +42,7 @@ class LogPane(Vertical):
 
 Signs at the left: `×` error, `▲` warning, `│` part of a traceback, `·` said by systemd, `┄` a gap.
 No text of a host gets there."""
-    DEFAULT_CSS = """
-    LogPane { height: 1fr; }
-    LogPane > LogPrompt { dock: bottom; height: 1; border: none; padding: 0 1; display: none; }
-    LogPane.-prompting > LogPrompt { display: block; }
-    """
+    DEFAULT_CSS = "LogPane { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [*LOG_KEYS]
 
     note: reactive[str] = reactive("")
@@ -65,8 +61,7 @@ No text of a host gets there."""
         self.unit = ""
         self._model = LogModel()
         self._lines = LogLines(self._model, zone)
-        self._prompt = LogPrompt(compact=True)
-        self._prompt_for = "/"
+        self._prompt = LogPrompt()
         self._intake = Intake()
         self._timer: Timer | None = None
         self._older_asked: str | None = None
@@ -176,25 +171,10 @@ No text of a host gets there."""
             self._older_asked = cursor
             self.post_message(messages.OlderWanted(self, self.host, self.unit, cursor))
 
-    def on_input_changed(self, event: LogPrompt.Changed) -> None:
-        """Search as it is typed."""
-        event.stop()
-        if self.has_class("-prompting"):
-            self._apply(event.value)
-
-    def on_input_submitted(self, event: LogPrompt.Submitted) -> None:
-        """Keep it."""
-        event.stop()
-        self._close_prompt()
-
-    def on_log_prompt_dropped(self) -> None:
-        """Drop it."""
-        self._apply("")
-        self._close_prompt()
-
-    def _apply(self, text: str) -> None:
-        pattern = Pattern(text) if text else None
-        if self._prompt_for == "&":
+    def on_log_prompt_typed(self, event: LogPrompt.Typed) -> None:
+        """Search or filter as it is typed."""
+        pattern = Pattern(event.text) if event.text else None
+        if event.kind == "&":
             self._model.narrow(pattern)
         else:
             self._model.search(pattern)
@@ -203,19 +183,14 @@ No text of a host gets there."""
         self._lines.renew()
         self._moved()
 
-    def _close_prompt(self) -> None:
-        self.remove_class("-prompting")
+    def on_log_prompt_closed(self) -> None:
+        """Keys go to the lines again."""
         self._lines.focus()
 
     def action_prompt(self, kind: str) -> None:
         """Open the line for a search (`/`) or a filter (`&`)."""
-        self._prompt_for = kind
         before = self._model.view.query if kind == "/" else self._model.view.pattern
-        self._prompt.placeholder = "search" if kind == "/" else "only lines that match; !word: that do not"
-        with self.prevent(LogPrompt.Changed):
-            self._prompt.value = before.text if before else ""
-        self.add_class("-prompting")
-        self._prompt.focus()
+        self._prompt.open(kind, before.text if before else "")
 
     def action_follow(self) -> None:
         """Follow, or stay."""

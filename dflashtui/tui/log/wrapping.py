@@ -25,6 +25,11 @@ class Row(NamedTuple):
         """Whether the record begins here."""
         return self.line == 0 and self.start == 0
 
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether its line takes more rows than one."""
+        return self.end is not None
+
 
 def rows_of(record: Record, width: int | None) -> list[Row]:
     """The rows of a record; `width` `None`: one for each line, however long."""
@@ -41,9 +46,20 @@ def _pieces(text: str, width: int) -> Iterator[tuple[int, int | None]]:
     if len(text) <= width and (text.isascii() or cell_len(text) <= width):
         yield 0, None
     elif text.isascii():
-        yield from ((start, min(start + width, len(text))) for start in range(0, len(text), width))
+        yield from _narrow_pieces(text, width)
     else:
         yield from _wide_pieces(text, width)
+
+
+def _narrow_pieces(text: str, width: int) -> Iterator[tuple[int, int]]:
+    """Cut after a blank where one is near the edge."""
+    start = 0
+    while len(text) - start > width:
+        blank = text.rfind(" ", start + width - width // 3, start + width)
+        end = blank + 1 if blank >= 0 else start + width
+        yield start, end
+        start = end
+    yield start, len(text)
 
 
 def _wide_pieces(text: str, width: int) -> Iterator[tuple[int, int]]:
