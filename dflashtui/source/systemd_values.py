@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from dflashtui.model.unit import ActiveState, LoadState, UnitStatus
 
@@ -87,9 +87,9 @@ def unit_status(values: Mapping[str, object]) -> UnitStatus:
         name=name,
         aliases=tuple(sorted(alias for alias in names if alias != name)),
         description=_text(values, "Description") or "",
-        load_state=LoadState(_text(values, "LoadState")),
+        load_state=LoadState(_text(values, "LoadState") or "unknown"),
         load_error=_load_error(values),
-        active_state=ActiveState(_text(values, "ActiveState")),
+        active_state=ActiveState(_text(values, "ActiveState") or "unknown"),
         sub_state=_text(values, "SubState") or "unknown",
         unit_file_state=_text(values, "UnitFileState"),
         fragment_path=_text(values, "FragmentPath"),
@@ -164,7 +164,7 @@ def _time(values: Mapping[str, object], name: str) -> datetime | None:
 def _load_error(values: Mapping[str, object]) -> str | None:
     match values.get("LoadError"):
         case [str(), str(words)] if words:
-            return cast("str", words)
+            return words
         case _:
             return None
 
@@ -173,7 +173,7 @@ def _next_restart(values: Mapping[str, object]) -> datetime | None:
     """The timer is armed when the state is entered (service_enter_dead in systemd's service.c; seen on 252)."""
     since = _time(values, "StateChangeTimestamp")
     usec = _number(values, "RestartUSecNext") or _number(values, "RestartUSec")
-    if values.get("SubState") not in WAITING_FOR_RESTART or since is None or usec is None:
+    if _text(values, "SubState") not in WAITING_FOR_RESTART or since is None or usec is None:
         return None
     try:
         return since + timedelta(microseconds=usec)

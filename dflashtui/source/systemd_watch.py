@@ -110,11 +110,11 @@ class Watch:
                 await self._look_over()
 
     async def _settle(self) -> None:
-        """Read what is in doubt, however often the manager leaves meanwhile."""
-        while self._all_in_doubt or self._dirty or self._removed:
+        """Read once what is in doubt, however often the manager leaves meanwhile; new doubts wait for their turn."""
+        while True:
             await self._until_manager_is_back()
             try:
-                await self._read_doubtful()
+                return await self._read_doubtful()
             except ManagerRefused as refused:
                 if refused.name not in NO_OWNER:
                     raise SourceUnavailable(self._bus.host, "units", f"{refused.call}: {refused.words}") from refused

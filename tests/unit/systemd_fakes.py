@@ -6,11 +6,10 @@ import asyncio
 import io
 import struct
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any, Never
 
 from dbus_fast import Message, MessageType, Variant
 from dbus_fast._private.unmarshaller import Unmarshaller
@@ -18,6 +17,9 @@ from dbus_fast._private.unmarshaller import Unmarshaller
 from dflashtui.errors import SourceUnavailable, TransportLost
 from dflashtui.source.systemd_names import matches, unit_name, unit_path
 from dflashtui.transport.base import OUTPUT_LIMIT_BYTES, Completed, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
 
 SYSTEMD = "org.freedesktop.systemd1"
 ROOT = "/org/freedesktop/systemd1"
@@ -52,6 +54,7 @@ class FakeManager:
         self.arguments: list[tuple[str, list[Any]]] = []
         self.refusals: dict[str, Refusal] = {}
         self.silent: set[str] = set()
+        self.early_results: dict[str, str] = {}
         self.frozen = False
         self.held: list[Message] | None = None
         self.echoes = True
@@ -161,6 +164,8 @@ class FakeManager:
         else:
             reply = Message.new_method_return(message, signature, body)
         reply.sender = message.destination if message.destination != SYSTEMD else self.owner
+        if result := self.early_results.get(member):
+            self.emit("JobRemoved", "uoss", [7, f"{ROOT}/job/7", message.body[0], result])
         if self.held is not None and member == "GetAll":
             self.held.append(reply)
             return
@@ -176,7 +181,7 @@ class FakeManager:
             self.emit("UnitRemoved", "so", [name, unit_path(name)])
             self.tell_changed(name, {"ActiveState": "inactive"})
 
-    def _reply(self, message: Message) -> tuple[str, list[Any]]:  # noqa: PLR0911 - one line a method
+    def _reply(self, message: Message) -> tuple[str, list[Any]]:  # noqa: C901, PLR0911 - one line a method
         body = message.body
         match message.member:
             case "Hello":
@@ -294,5 +299,16 @@ class FakeTransport:
     async def put(self, data: bytes, path: object, *, mode: int) -> None:
         raise NotImplementedError
 
+    async def lost(self) -> Never:
+        await asyncio.Event().wait()
+        raise AssertionError
+
     async def open_tcp(self, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         raise NotImplementedError
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for a condition, at most 5 s."""
+    async with asyncio.timeout(5):
+        while not holds():  # noqa: ASYNC110 - a fake has no event to wait for
+            await asyncio.sleep(0.005)

@@ -7,11 +7,11 @@ import pytest
 from dflashtui.errors import SourceUnavailable, TransportLost
 from dflashtui.model.unit import ActiveState, LoadState, UnitStatus
 from dflashtui.source.systemd import open_units
-from dflashtui.source.systemd_bus import Bus, connected
+from dflashtui.source.systemd_bus import connected
 from dflashtui.source.systemd_watch import Watch
 from dflashtui.source.units import UnitSource
 
-from .systemd_fakes import SYSTEMD, FakeManager, FakeTransport, Refusal
+from .systemd_fakes import SYSTEMD, FakeManager, FakeTransport, Refusal, until
 
 Units = tuple[UnitStatus, ...]
 
@@ -53,9 +53,11 @@ def manager() -> FakeManager:
 async def following(manager: FakeManager, *patterns: str) -> AsyncIterator[tuple[Following, UnitSource, FakeTransport]]:
     async with manager.serving() as socket:
         transport = FakeTransport(socket)
-        async with open_units(transport, manager="system", become="none") as source:
-            async with aclosing(source.watch(patterns)) as feed:  # type: ignore[type-var] # a generator
-                yield Following(feed), source, transport
+        async with (
+            open_units(transport, manager="system", become="none") as source,
+            aclosing(source.watch(patterns)) as feed,  # type: ignore[type-var] # a generator
+        ):
+            yield Following(feed), source, transport
 
 
 def states(units: Units) -> dict[str, str]:
@@ -117,9 +119,7 @@ async def test_a_signal_during_a_read_is_not_lost(manager: FakeManager) -> None:
         manager.held = []
         manager.change("a.service", NRestarts=1)
         waiting = asyncio.ensure_future(watched.until(lambda units: units[0].n_restarts == 2))
-        async with asyncio.timeout(5):
-            while not manager.held:
-                await asyncio.sleep(0.01)
+        await until(lambda: bool(manager.held))
         manager.change("a.service", NRestarts=2)
         manager.release()
         assert (await waiting)[0].n_restarts == 2
@@ -255,7 +255,7 @@ async def test_a_frozen_bus_is_noticed(manager: FakeManager) -> None:
 async def test_a_reloading_manager_may_take_its_time(manager: FakeManager) -> None:
     async with manager.serving() as socket, connected(FakeTransport(socket), socket, limit_seconds=0.05) as bus:
         manager.emit("Reloading", "b", [True])
-        await told(bus, is_reloading=True)
+        await until(lambda: bus.is_reloading)
         manager.silent.add("ListUnits")
         asked = asyncio.ensure_future(bus.call("ListUnits"))
         await asyncio.sleep(0.2)
@@ -263,12 +263,6 @@ async def test_a_reloading_manager_may_take_its_time(manager: FakeManager) -> No
         manager.emit("Reloading", "b", [False])
         with pytest.raises(SourceUnavailable, match="no answer to ListUnits"):
             await asked
-
-
-async def told(bus: Bus, *, is_reloading: bool) -> None:
-    async with asyncio.timeout(5):
-        while bus.is_reloading is not is_reloading:
-            await asyncio.sleep(0.005)
 
 
 async def test_the_end_of_the_bus_alone(manager: FakeManager) -> None:
@@ -280,7 +274,7 @@ async def test_the_end_of_the_bus_alone(manager: FakeManager) -> None:
 
 
 async def test_the_end_of_the_link(manager: FakeManager) -> None:
-    async with following(manager, "a.service") as (watched, source, transport):
+    async with following(manager, "a.service") as (watched, _, transport):
         await watched.first()
         transport.is_lost = True
         manager.hang_up()
