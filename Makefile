@@ -12,12 +12,13 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 # The first Python from 3.11 on; another: make PYTHON=/usr/bin/python3.12
+IS_NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 FIND_PYTHON = for candidate in python3 python3.13 python3.12 python3.11 python3.14; do \
-	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$candidate"; exit; }; done; true
+	"$$candidate" $(IS_NEW_ENOUGH) && { echo "$$candidate"; exit; }; done; true
 PYTHON ?= $(shell $(FIND_PYTHON))
 
 # The person's own inventory. ./hosts.toml of this repository is the sample, and is what the demo shows.
-OWN_HOSTS = $(shell case "$${XDG_CONFIG_HOME:-}" in /*) echo "$$XDG_CONFIG_HOME";; *) echo "$$HOME/.config";; esac)/dflashtui/hosts.toml
+OWN_HOSTS = $(shell case "$${XDG_CONFIG_HOME:-}" in (/*) echo "$$XDG_CONFIG_HOME";; (*) echo "$$HOME/.config";; esac)/dflashtui/hosts.toml
 
 # An environment whose Python is gone, or that was made in another folder, is made anew.
 ifneq ($(wildcard $(READY)),)
@@ -81,15 +82,15 @@ $(READY): pyproject.toml requirements.lock
 		install_debian python3 python3-venv || true; \
 		python="$$($(FIND_PYTHON))"; \
 	fi; \
-	if [ -z "$$python" ]; then \
-		echo "make: no Python 3.11 or later here: install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; \
+	if ! "$$python" $(IS_NEW_ENOUGH); then \
+		echo "make: needs Python 3.11 or later (found: $${python:-none}): install it, or name it: make PYTHON=/path/to/python3" >&2; exit 1; \
 	fi; \
 	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
 		package="$$("$$python" -c 'import sys; print("python{}.{}-venv".format(*sys.version_info))')"; \
 		install_debian "$$package" || { \
 			echo "make: $$python cannot make virtual environments: install $$package (apt-get install $$package)" >&2; exit 1; }; \
 	fi; \
-	if ! $(BIN)/python -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	if ! { $(BIN)/python $(IS_NEW_ENOUGH) && $(BIN)/python -c 'import pip' 2>/dev/null; }; then \
 		echo "setting up $(VENV) with $$("$$python" --version)"; \
 		"$$python" -m venv --clear $(VENV); \
 	fi

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from dflashtui.config.read import load
 from dflashtui.errors import ConfigError
 
 IS_ROOT = os.geteuid() == 0
+NOBODY = 2_000_000_123
 
 
 def problem(path: Path) -> str:
@@ -63,10 +65,21 @@ def test_a_socket(tmp_path: Path) -> None:
         assert problem(tmp_path / "s").startswith("cannot be opened: ")
 
 
-@pytest.mark.skipif(IS_ROOT, reason="root may read everything")
-def test_no_permission(tmp_path: Path) -> None:
+@pytest.fixture
+def plain_user() -> Iterator[None]:
+    """Root may read everything: look as somebody else."""
+    if not IS_ROOT:
+        yield
+        return
+    os.seteuid(NOBODY)
+    yield
+    os.seteuid(0)
+
+
+def test_no_permission(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     path = tmp_path / "hosts.toml"
     path.touch(mode=0)
+    request.getfixturevalue("plain_user")
     assert problem(path) == "cannot be opened: Permission denied"
 
 
