@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 SLOW_SECONDS = 30.0
+AGAIN_SECONDS = 60.0
+"""How long a lost GPU is left in peace: a call to it may take the driver seconds."""
 PROCESS_LIMIT = 128
 HANDLE = "nvmlDeviceGetHandleByIndex"
 FINGERPRINT = ("uuid", "name", "pci_bus_id")
@@ -24,6 +26,7 @@ class Card:
         self._handle: Any = None
         self._refused: set[tuple[Any, ...]] = set()
         self._lost: str | None = None
+        self._lost_at = 0.0
         self._slow: dict[str, Any] = {}
         self._slow_at: float | None = None
         self.known = dict(known or {})
@@ -35,11 +38,14 @@ class Card:
 
     def read(self, now: float) -> dict[str, Any]:
         """All that is known, without what is not; `lost` with the driver's words instead of values."""
-        if self._lost is None:
+        if self._lost is None or now - self._lost_at >= AGAIN_SECONDS:
             try:
-                return {"index": self._index, **self._values(now)}
+                values = self._values(now)
             except GpuLost as lost:
-                self._lost = str(lost)
+                self._lost, self._lost_at, self._handle = str(lost), now, None
+            else:
+                self._lost = None
+                return {"index": self._index, **values}
         return {"index": self._index, **self.known, "lost": self._lost}
 
     def _values(self, now: float) -> dict[str, Any]:

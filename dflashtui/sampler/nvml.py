@@ -13,7 +13,11 @@ AGAIN_SECONDS = 60.0
 
 
 class Nvml:
-    """NVML from its start to its end, again and again: a driver may be loaded, or a GPU come back, later."""
+    """NVML from its start to its end, and again while no GPU answers: a driver may be loaded later.
+
+    It is not started anew for one lost GPU among others: where nothing else keeps a driver awake, that takes
+    seconds for each GPU and clears their counters.
+    """
 
     def __init__(self, nvml: Any, processes: ProcessTable) -> None:  # noqa: ANN401 - pynvml
         """`nvml`: the module pynvml."""
@@ -28,7 +32,7 @@ class Nvml:
 
         `now`: seconds of a monotonic clock.
         """
-        if now >= self._again_at and (self._cards is None or any(card.is_lost for card in self._cards)):
+        if now >= self._again_at and all(card.is_lost for card in self._cards or ()):
             self._again_at = now + AGAIN_SECONDS
             self._restart()
         if self._cards is None:

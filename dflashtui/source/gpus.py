@@ -23,6 +23,10 @@ class Samples(Protocol):
     def via(self) -> str:
         """`sampler` or `nvidia-smi`."""
 
+    @property
+    def why(self) -> str | None:
+        """Why not the better way; `None`: this is it."""
+
     def __aiter__(self) -> AsyncIterator[HostSample]:
         """A sample at once, then one each interval; without end."""
 
@@ -60,11 +64,11 @@ async def samples(
                 sampler_feed.sampler(transport, interval_seconds, control_groups or {}, clock)
             )
         except sampler_feed.CannotRun as reason:
-            why = str(reason)
+            why = f"the sampler cannot run ({reason})"
             try:
-                feed = await stack.enter_async_context(nvidia_smi_feed.nvidia_smi(transport, interval_seconds, clock))
+                feed = await stack.enter_async_context(
+                    nvidia_smi_feed.nvidia_smi(transport, interval_seconds, clock, why)
+                )
             except nvidia_smi_feed.NotInstalled:
-                raise SourceUnavailable(
-                    transport.host, "gpus", f"the sampler cannot run ({why}), and there is no nvidia-smi"
-                ) from reason
+                raise SourceUnavailable(transport.host, "gpus", f"{why}, and there is no nvidia-smi") from reason
         yield feed

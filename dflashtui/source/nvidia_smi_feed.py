@@ -35,7 +35,11 @@ class NvidiaSmiFeed:
 
     via: ClassVar[str] = "nvidia-smi"
 
-    def __init__(self, transport: Transport, interval_seconds: float, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, transport: Transport, interval_seconds: float, clock: Callable[[], datetime], why: str | None = None
+    ) -> None:
+        """`why`: see `Samples`."""
+        self.why = why
         self._transport = transport
         self._interval_seconds = interval_seconds
         self._clock = clock
@@ -129,11 +133,11 @@ class NvidiaSmiFeed:
 
 @asynccontextmanager
 async def nvidia_smi(
-    transport: Transport, interval_seconds: float, clock: Callable[[], datetime]
+    transport: Transport, interval_seconds: float, clock: Callable[[], datetime], why: str | None = None
 ) -> AsyncIterator[NvidiaSmiFeed]:
     """Find nvidia-smi. Raises `NotInstalled`."""
     found = await transport.run(("nvidia-smi", "-L"))
     if found.exit_status in NOT_FOUND:
         raise NotInstalled
-    async with aclosing(NvidiaSmiFeed(transport, interval_seconds, clock)) as feed:
+    async with aclosing(NvidiaSmiFeed(transport, interval_seconds, clock, why)) as feed:
         yield feed

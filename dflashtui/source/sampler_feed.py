@@ -108,6 +108,7 @@ class SamplerFeed:
     """A sampler that runs on a host."""
 
     via: ClassVar[str] = "sampler"
+    why: ClassVar[str | None] = None
 
     def __init__(
         self, host: str, stream: Stream, ticks: AsyncIterator[bytes], boot_id: str, clock: Callable[[], datetime]

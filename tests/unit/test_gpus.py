@@ -109,6 +109,7 @@ async def test_nvidia_smi_in_place_of_a_python_that_is_too_old(host: ScriptedHos
     host.answer = nvidia_smi
     async with samples(host, interval_seconds=2, clock=lambda: AT) as feed:
         assert feed.via == "nvidia-smi"
+        assert feed.why == "the sampler cannot run (python3 is 3.6 here, the sampler needs 3.8)"
         found = await taken(feed, 2)
     (gpu,) = found[1].gpus or ()
     assert (gpu.memory_total_bytes, gpu.name) == (143771 * 2**20, "NVIDIA H200")

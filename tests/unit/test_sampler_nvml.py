@@ -58,30 +58,41 @@ def test_a_driver_that_goes_away_is_a_state_and_comes_back(nvml: FakeNvml, reade
     assert "gpus" in reader.read(now=1000 + AGAIN_SECONDS)
 
 
-def test_one_lost_gpu_leaves_the_others(nvml: FakeNvml, reader: Nvml) -> None:
-    handles = iter(["good", "bad"])
-    nvml.answers["nvmlDeviceGetHandleByIndex"] = None
+class TwoGpus(FakeNvml):
+    """The second one can be lost."""
 
-    def by_index(name: str, *arguments: object) -> object:
+    is_lost = True
+
+    def _call(self, name: str, *arguments: object) -> object:
         if name == "nvmlDeviceGetHandleByIndex":
-            return next(handles)
-        if arguments and arguments[0] == "bad":
+            return arguments[0]
+        if arguments and arguments[0] == 1 and self.is_lost:
+            self.calls["to the lost one"] += 1
             raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
-        return FakeNvml._call(nvml, name, *arguments)
-
-    nvml._call = by_index  # type: ignore[method-assign]  # answers by handle
-    reading = reader.read(now=0)
-    assert indexes_lost(reading) == [1]
-    assert reading["gpus"][0]["power_watts"] == 690.994
+        return super()._call(name, *arguments)
 
 
-def test_a_lost_gpu_is_looked_for_again_and_keeps_its_name_meanwhile(nvml: FakeNvml, reader: Nvml) -> None:
+def test_one_lost_gpu_leaves_the_others_and_the_library_alone(tmp_path: Path) -> None:
+    nvml = TwoGpus(nvmlDeviceGetCount=2)
+    reader = Nvml(nvml, ProcessTable(str(tmp_path), str(tmp_path / "passwd")))
+    for second in range(0, 200, 2):
+        reading = reader.read(now=second)
+        assert indexes_lost(reading) == [1]
+        assert reading["gpus"][0]["power_watts"] == 690.994
+    assert nvml.calls["nvmlInit"] == 1
+    assert nvml.calls["to the lost one"] == 200 // AGAIN_SECONDS + 1
+    nvml.is_lost = False
+    assert indexes_lost(reader.read(now=300)) == []
+
+
+def test_when_no_gpu_answers_the_library_is_started_anew_and_names_stay(nvml: FakeNvml, reader: Nvml) -> None:
     reader.read(now=0)
     nvml.errors["nvmlDeviceGetPowerUsage"] = pynvml.NVML_ERROR_GPU_IS_LOST
     assert indexes_lost(reader.read(now=1)) == [0, 1]
     still = reader.read(now=1 + AGAIN_SECONDS)
     assert indexes_lost(still) == [0, 1]
     assert still["gpus"][0]["name"] == "NVIDIA H200"
+    assert nvml.calls["nvmlInit"] == 2
     nvml.errors.clear()
     assert indexes_lost(reader.read(now=2 * AGAIN_SECONDS)) == [0, 1]
     assert indexes_lost(reader.read(now=1 + 2 * AGAIN_SECONDS)) == []
