@@ -40,6 +40,7 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
         height: 1fr;
         overflow-x: hidden;
         overflow-y: auto;
+        scrollbar-gutter: stable;
         scrollbar-size-vertical: 1;
         & > .log--error { color: $error; }
         & > .log--warning, & > .log--gap { color: $warning; }

@@ -119,6 +119,11 @@ No text of a host gets there."""
         """Whether it stays with the newest line."""
         return self._model.is_following
 
+    @property
+    def is_drawing(self) -> bool:
+        """Whether lines came a moment ago; at rest no timer runs."""
+        return self._timer is not None
+
     def focus_lines(self) -> None:
         """Give the keys to the lines."""
         self._lines.focus()
