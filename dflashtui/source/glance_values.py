@@ -19,7 +19,7 @@ from dflashtui.text import decoded
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dflashtui.model.gpu import Gpu
+    from dflashtui.model.gpu import Gpu, GpuProcess
     from dflashtui.model.unit import UnitStatus
 
 NOTHING = Part(b"", None)
@@ -92,7 +92,7 @@ def gpus(parts: Mapping[str, Part]) -> Gpus:
     return Gpus(gpus=cards, driver_version=rows[0].driver_version)
 
 
-def _processes(parts: Mapping[str, Part]) -> dict[str, tuple[nvidia_smi.GpuProcess, ...]] | None:
+def _processes(parts: Mapping[str, Part]) -> dict[str, tuple[GpuProcess, ...]] | None:
     part = parts.get("processes", NOTHING)
     if part.exit_status != 0:
         return None

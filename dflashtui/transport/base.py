@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Never, Protocol, Self
 
 from dflashtui.errors import CommandFailed, TransportLost
 from dflashtui.text import decoded, printable
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path, PurePosixPath
 
@@ -95,8 +95,12 @@ class Transport(Protocol):
         The pair is asyncio's, or asyncssh's with the same methods (read, readline, write, drain, close, wait_closed).
         """
 
+    async def lost(self) -> Never:
+        """Wait until the link ends, and raise `TransportLost` with the reason. The local machine is never lost."""
+        raise NotImplementedError
 
-async def lines(stream: Stream, *, limit_bytes: int = 16 * 2**20) -> AsyncIterator[bytes]:
+
+async def lines(stream: Stream, *, limit_bytes: int = 16 * 2**20) -> AsyncGenerator[bytes, None]:
     """Whole lines of a stream, without the newline; an unfinished last line is dropped.
 
     A line longer than `limit_bytes` is given cut, its rest is skipped.
