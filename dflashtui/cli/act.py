@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dflashtui import paths
-from dflashtui.cli.fleets import inventory, opener
+from dflashtui.cli.fleets import inventory, opener, warned
 from dflashtui.config.match import complete_unit_glob
 from dflashtui.demo.fleet import DemoFleet
 from dflashtui.errors import ConfigError
@@ -37,7 +37,7 @@ EXIT_CODES = {True: ExitCode.OK, False: ExitCode.FAILED, None: ExitCode.UNKNOWN}
 
 def run_action(options: Options) -> int:
     """Act on the unit's hosts and print one line a host."""
-    config = inventory(options)
+    config = warned(inventory(options))
     unit = complete_unit_glob(options.unit)
     config = config.model_copy(update={"hosts": tuple(config.host(name) for name in _hosts(config, unit, options))})
     return asyncio.run(_run(config, unit, options))

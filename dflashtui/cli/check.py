@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dflashtui.check.run import CheckOptions, check
-from dflashtui.cli.fleets import inventory, opener
+from dflashtui.cli.fleets import inventory, opener, warned
 from dflashtui.config.match import match_units
 from dflashtui.demo.look import DemoLook
 from dflashtui.fleet.look import FleetLook
@@ -21,9 +21,7 @@ DEFAULT_LIMIT_SECONDS = 30.0
 
 def run_check(options: Options) -> int:
     """Look once, print, and say it in the exit code."""
-    config = inventory(options)
-    for warning in config.warnings:
-        sys.stderr.write(f"dflashtui: warning: {warning}\n")
+    config = warned(inventory(options))
     look = DemoLook(config) if options.demo else FleetLook(config, opener())
     wanted = CheckOptions(
         limit_seconds=options.timeout_seconds or DEFAULT_LIMIT_SECONDS,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from dflashtui import paths
 from dflashtui.config.file import find
 from dflashtui.config.match import match_hosts
 from dflashtui.config.read import load
+from dflashtui.text import printable
 from dflashtui.transport.connect import open_transport
 from dflashtui.transport.gate import HandshakeGate
 
@@ -32,6 +34,13 @@ def inventory(options: Options) -> Config:
     """The inventory, narrowed to `--host`. Raises `ConfigError`."""
     config = load(inventory_path(options))
     return config.model_copy(update={"hosts": match_hosts(config, options.hosts)})
+
+
+def warned(config: Config) -> Config:
+    """The same inventory, after its warnings went to stderr."""
+    for warning in config.warnings:
+        sys.stderr.write(f"dflashtui: warning: {printable(warning)}\n")
+    return config
 
 
 def opener() -> OpenTransport:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dflashtui.cli.check import wants_colour
-from dflashtui.cli.fleets import inventory, opener
+from dflashtui.cli.fleets import inventory, opener, warned
 from dflashtui.config.match import complete_unit_glob
 from dflashtui.errors import ConfigError
 from dflashtui.ops.logs import logs
@@ -25,7 +25,7 @@ def run_logs(options: Options) -> int:
     """Print the unit's journal of all its hosts, in one order of time."""
     if options.demo:
         raise ConfigError(["logs reads real journals; the demo's are on its screen: dflashtui --demo"])
-    config = inventory(options)
+    config = warned(inventory(options))
     unit = complete_unit_glob(options.unit)
     open_transport = opener()
     sources = [
