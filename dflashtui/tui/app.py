@@ -16,7 +16,7 @@ from dflashtui.tui.ascii import AsciiFilter
 from dflashtui.tui.messages import HostChanged
 from dflashtui.tui.opening import OpeningScreen
 from dflashtui.tui.styled import Cell, cell, join
-from dflashtui.tui.themes import DEFAULTS, find_theme
+from dflashtui.tui.themes import DEFAULTS, all_themes, find_theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,6 +58,7 @@ class DflashApp(App[int]):
     CSS_PATH = "base.tcss"
     TITLE = "dflashtui"
     COMMAND_PALETTE_BINDING = "ctrl+p"
+    COMMANDS = set()  # noqa: RUF012 - Textual declares it so; the main screen has its own
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "leave", show=False, id="console.leave", tooltip="Leave from anywhere"),
         Binding("ctrl+l", "repaint", "repaint", show=False, id="console.repaint", tooltip="Draw the screen anew"),
@@ -119,9 +120,31 @@ class DflashApp(App[int]):
             return
         from dflashtui.tui.screen import MainScreen  # noqa: PLC0415 - behind the first picture
 
+        try:
+            self._use_keymap(config)
+        except ConfigError as error:
+            self.failure = error
+            self.exit()
+            return
+        self._use_themes()
         screen = MainScreen(config, fleet, self.options, self.clock)
         await self.push_screen(screen)
         self._following = self.follow(screen)
+
+    def _use_keymap(self, config: Config) -> None:
+        """Raises `ConfigError` when two actions have one key in the same scope."""
+        from dflashtui.tui.keys import check_keymap  # noqa: PLC0415 - behind the first picture
+        from dflashtui.tui.scopes import SCOPES  # noqa: PLC0415
+
+        check_keymap(config.console.keymap, SCOPES)
+        self.set_keymap(config.console.keymap)
+
+    def _use_themes(self) -> None:
+        """Make every theme known; say which files cannot be used."""
+        themes, problems = all_themes(self.options.theme_folders)
+        for theme in themes:
+            self.register_theme(theme)
+        self.theme_problems = list(dict.fromkeys([*self.theme_problems, *problems]))
 
     @work(group="fleet", exclusive=True)
     async def follow(self, screen: MainScreen) -> None:

@@ -42,6 +42,16 @@ def share(used: int | None, total: int | None) -> Cell:
     return ((f"{used / GIB:.0f}", ""), (f"/{total / GIB:.0f} GiB", "dim"))
 
 
+def memory_of(gpus: Sequence[Gpu]) -> Cell:
+    """Memory in use on all GPUs of a host, of those that can be read."""
+    return share(_sum(gpu.memory_used_bytes for gpu in gpus), _sum(gpu.memory_total_bytes for gpu in gpus))
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
 def count_of(part: int, whole: int, tone: str = "") -> Cell:
     """`4/5`; nothing of nothing is `–`."""
     return UNKNOWN if whole == 0 else cell(f"{part}/{whole}", tone)

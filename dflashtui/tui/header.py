@@ -7,28 +7,44 @@ from typing import TYPE_CHECKING
 from dflashtui.text import human_span, printable
 from dflashtui.tui import cells
 from dflashtui.tui.picture import totals
-from dflashtui.tui.styled import EMPTY, Cell, cell, join
+from dflashtui.tui.styled import EMPTY, Cell, cell, join, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dflashtui.tui.picture import Picture
+    from dflashtui.tui.picture import Picture, Totals
 
 SLOW_AFTER_SECONDS = 5.0
 
 
-def header_left(picture: Picture, place: str) -> Cell:
-    """Name, where we are, and the counts."""
+def header_left(picture: Picture, place: str, room: int) -> Cell:
+    """Name, where we are, and the counts; the longest form that fits into `room` cells."""
     total = totals(picture)
-    counts = (
-        _count("hosts", total.hosts_up, total.hosts, "up"),
-        _count("services", total.ready, total.services, "ready"),
-        _count("GPUs", total.gpus_used, total.gpus, "in use", is_alarm=False),
+    forms = [(words, separator) for words in (True, False) for separator in ("   ", "  ")]
+    alarms = (
         _alarms(total.alarms, "alarm", "bad"),
         cell(f"{total.unseen} unseen", "stale") if total.unseen else EMPTY,
         _alarms(total.warnings, "warning", "warn"),
     )
-    return ((" ", ""), (_name(picture), "title"), (f"  {place}", "dim"), ("    ", ""), *join(counts, "   "))
+    shapes = [
+        ((" ", ""), (_name(picture), "title"), (f"  {place}", "dim"), ("    ", "")),
+        ((f" {place}", "title"), ("  ", "")),
+    ]
+    found: Cell = EMPTY
+    for shape in shapes:
+        for words, separator in forms:
+            found = (*shape, *join((*_counts(total, with_words=words), *alarms), separator))
+            if measured(found) <= room:
+                return found
+    return (*shapes[1], *join((*alarms, *_counts(total, with_words=False)), "  "))
+
+
+def _counts(total: Totals, *, with_words: bool) -> tuple[Cell, ...]:
+    return (
+        _count("hosts", total.hosts_up, total.hosts, " up" * with_words, is_alarm=True),
+        _count("services", total.ready, total.services, " ready" * with_words, is_alarm=True),
+        _count("GPUs", total.gpus_used, total.gpus, " in use" * with_words, is_alarm=False),
+    )
 
 
 def _name(picture: Picture) -> str:
@@ -36,11 +52,11 @@ def _name(picture: Picture) -> str:
     return printable(groups.pop(), limit=24) if len(groups) == 1 else "dflashtui"
 
 
-def _count(noun: str, part: int, whole: int, word: str, *, is_alarm: bool = True) -> Cell:
+def _count(noun: str, part: int, whole: int, words: str, *, is_alarm: bool) -> Cell:
     if not whole:
         return ((f"{noun} ", "dim"), ("–", "dim"))
     tone = "warn" if is_alarm and part < whole else ""
-    return ((f"{noun} ", "dim"), (f"{part}/{whole}", tone), (f" {word}", "dim"))
+    return ((f"{noun} ", "dim"), (f"{part}/{whole}", tone), (words, "dim"))
 
 
 def _alarms(count: int, noun: str, role: str) -> Cell:
@@ -72,7 +88,15 @@ def footer_right(picture: Picture) -> Cell:
     return (*join(parts, " · "), (" ", ""))
 
 
-def footer_left(keys: Iterable[tuple[str, str]]) -> Cell:
-    """`enter open  a actions`: keys that work now, and nothing else."""
+def footer_left(keys: Iterable[tuple[str, str]], room: int) -> Cell:
+    """`enter open  a actions`: keys that work now, whole ones only; the one for help is never left out."""
     parts = [((key, "accent"), (f" {words}", "dim")) for key, words in keys]
+    last = [part for part in parts if part[1][0] == " help"]
+    shown = [part for part in parts if part not in last]
+    while shown and measured(_footer(shown + last)) > room:
+        shown.pop()
+    return _footer(shown + last)
+
+
+def _footer(parts: Iterable[Cell]) -> Cell:
     return ((" ", ""), *join(parts, "  "))

@@ -119,6 +119,13 @@ class Journals(Shell):
             before = cursors[0]
         return max(1, min(count, MOST_LINES))
 
+    async def show_since(self, seconds: float) -> None:
+        """The log of the last so many seconds, then live. Raises `DflashError`."""
+        pane, now = self.log_pane, self.clock()
+        if pane is not None and pane.unit:
+            count = await self._count_back(pane.host, pane.unit, lambda item: _age(item, now) <= seconds)
+            self._follow(pane, pane.host, pane.unit, count)
+
     async def show_run_before(self, subject: Subject) -> None:
         """The log of the run before this one, without following."""
         pane = self.log_pane

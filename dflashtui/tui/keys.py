@@ -41,6 +41,16 @@ def bindings_of(scope: type[DOMNode]) -> dict[str, list[str]]:
     return found
 
 
+def described(scope: type[DOMNode]) -> dict[str, tuple[list[str], str]]:
+    """Binding ids of a scope with their default keys and what they do."""
+    words: dict[str, str] = {}
+    for owner in scope.__mro__:
+        for binding in Binding.make_bindings(owner.__dict__.get("BINDINGS", ())):
+            if binding.id:
+                words.setdefault(binding.id, binding.tooltip or binding.description)
+    return {name: (keys, words[name]) for name, keys in bindings_of(scope).items()}
+
+
 def check_keymap(keymap: Mapping[str, str], scopes: Iterable[type[DOMNode]]) -> None:
     """Raises `ConfigError` that names every unknown action and every key that would do two things in one scope."""
     problems: list[str] = []

@@ -22,25 +22,33 @@ from dflashtui.tui.places import Place
 from dflashtui.tui.rows.problems import what_of
 from dflashtui.tui.styled import Cell, cell
 from dflashtui.tui.subject import Kind, Subject
-from dflashtui.tui.travel import Travel
+from dflashtui.tui.tools import Tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
     from textual.binding import BindingType
+    from textual.command import Provider
 
     from dflashtui.config.model import Config
     from dflashtui.fleet.base import Fleet
     from dflashtui.tui.app import Options
 
 PAGE_WIDTH = 100
-UNIT_ONLY = frozenset({"log", "unit_file", "restart"})
 
 
-class MainScreen(Travel):
+def commands() -> type[Provider]:
+    """What the palette offers; imported when it is opened."""
+    from dflashtui.tui.palette import Commands  # noqa: PLC0415 - seldom needed
+
+    return Commands
+
+
+class MainScreen(Tools):
     """The console."""
 
+    COMMANDS = {commands}  # noqa: RUF012 - Textual declares it so
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "a", "actions", "actions", id="row.actions", tooltip="What can be done to the row, or to the marked rows"
@@ -241,7 +249,7 @@ class MainScreen(Travel):
         columns = [(place, column) for place, column in enumerate(pane.rows.table.columns) if column.letter]
         choices = [Choice(column.letter, column.title or column.id, "", str(place)) for place, column in columns]
         choices.append(Choice("o", "inventory order", "as in hosts.toml", ""))
-        answer = await self.app.push_screen_wait(Menu(cell(f"sort {pane.label} by", ""), tuple(choices)))
+        answer = await self.app.push_screen_wait(Menu(cell(f"sort {pane.noun} by", ""), tuple(choices)))
         if answer is not None:
             pane.rows.sort_by(int(answer) if answer else None)
 

@@ -19,6 +19,7 @@ from dflashtui.tui.keys import shown_key
 from dflashtui.tui.listing.widget import RowList
 from dflashtui.tui.messages import HostChanged
 from dflashtui.tui.places import Way
+from dflashtui.tui.styled import measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,10 +135,17 @@ class Shell(Screen[None]):
 
     def _draw_header(self, picture: Picture) -> None:
         header, footer = self.query_one("#header", Bar), self.query_one("#footer", Bar)
-        header.left = header_left(picture, self.place_words)
         header.right = header_right(picture)
-        header.set_class(any(host.protected for host in picture.hosts), "-protected")
+        header.left = header_left(picture, self.place_words, self.size.width - measured(header.right) - 2)
+        header.set_class(self._is_protected(picture), "-protected")
         footer.right = footer_right(picture)
+
+    def _is_protected(self, picture: Picture) -> bool:
+        """Whether everything that is looked at is protected: production looks different."""
+        subject = self.way.here.subject
+        host = picture.host(subject.host) if subject is not None and self.way.here.view == "host" else None
+        looked_at = picture.hosts if host is None else (host,)
+        return bool(looked_at) and all(one.protected for one in looked_at)
 
     def _draw_footer(self, _screen: object = None) -> None:
         shown = {}
@@ -146,9 +154,10 @@ class Shell(Screen[None]):
             if binding.show and active.enabled and binding.action not in shown:
                 shown[binding.action] = (shown_key(binding.key), binding.description)
         try:
-            self.query_one("#footer", Bar).left = footer_left(shown.values())
+            footer = self.query_one("#footer", Bar)
         except NoMatches:
             return  # asked for before the frame is there
+        footer.left = footer_left(shown.values(), self.size.width - measured(footer.right) - 2)
 
     @property
     def place_words(self) -> str:
@@ -177,3 +186,6 @@ class Shell(Screen[None]):
         if too_small:
             words = f"{width}×{height} is too small: {MIN_COLUMNS}×{MIN_LINES} is needed; dflashtui --check prints text"
             self.query_one("#too-small", Static).update(words)
+        elif self._drawn_picture is not None:
+            self._draw_header(self._drawn_picture)
+            self._draw_footer()

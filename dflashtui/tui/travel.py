@@ -196,8 +196,9 @@ class Travel(Journals):
         """The next pane of the view that can be seen or be made to be seen."""
         view = self.view
         if view is not None:
-            panes = view.panes
-            view.focus_pane(panes[(panes.index(view.current_pane) + by) % len(panes)])
+            panes = view.reachable(self.size.width)
+            here = panes.index(view.current_pane) if view.current_pane in panes else 0
+            view.focus_pane(panes[(here + by) % len(panes)])
             self.refresh_bindings()
 
     def action_full(self) -> None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from dflashtui.text import human_span, printable
-from dflashtui.tui.styled import EMPTY, Cell, cell
+from dflashtui.tui.styled import EMPTY, Cell, cell, measured
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
 LABEL_WIDTH = 13
+FOLD_NEEDS = 40
+"""Below this width a hanging indent would leave no room for the value."""
+BLANKS = re.compile(r"(\s+)")
 
 
 def fact(label: str, value: Cell) -> Cell:
@@ -21,6 +28,40 @@ def fact(label: str, value: Cell) -> Cell:
 def facts(*pairs: tuple[str, Cell | None]) -> tuple[Cell, ...]:
     """Several; those that are `None` have nothing to say."""
     return tuple(fact(label, value) for label, value in pairs if value is not None)
+
+
+def folded(lines: Iterable[Cell], width: int) -> tuple[Cell, ...]:
+    """Lines of at most `width` cells; what goes on on the next line stands under its value, not under its label."""
+    return tuple(part for line in lines for part in _fold(line, width))
+
+
+def _fold(line: Cell, width: int) -> Iterator[Cell]:
+    if measured(line) <= width:
+        yield line
+        return
+    indent = LABEL_WIDTH + 1 if len(line[0][0]) == LABEL_WIDTH + 1 and width > FOLD_NEEDS else 0
+    row: list[tuple[str, str]] = []
+    used = 0
+    for text, tone in _words(line, width - indent):
+        size = cell_len(text)
+        if row and used + size > width:
+            yield tuple(row)
+            row, used = ([(" " * indent, "")] if indent else []), indent
+            if text.isspace():
+                continue
+        row.append((text, tone))
+        used += size
+    yield tuple(row)
+
+
+def _words(line: Cell, most: int) -> Iterator[tuple[str, str]]:
+    """Words and the blanks between them; a word that is longer than a line is cut."""
+    label, *rest = line
+    yield label
+    for text, tone in rest:
+        for word in BLANKS.split(text):
+            for start in range(0, len(word), max(1, most)):
+                yield word[start : start + most], tone
 
 
 def heading(words: str) -> tuple[Cell, ...]:

@@ -12,11 +12,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from dflashtui.tui.bar import Bar, content_of, lines_of
-from dflashtui.tui.styled import Cell
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
+
+    from dflashtui.tui.styled import Cell
 
 
 class Question(NamedTuple):

@@ -13,12 +13,13 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from dflashtui.tui.bar import content_of
-from dflashtui.tui.styled import Cell
 
 if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
+
+    from dflashtui.tui.styled import Cell
 
 LABEL_WIDTH = 18
 

@@ -10,12 +10,14 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from dflashtui.tui.bar import content_of, lines_of
+from dflashtui.tui.details.parts import folded
 from dflashtui.tui.styled import Cell, cell, plain
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+LEAST_WIDTH = 20
 WAITING: tuple[Cell, ...] = (cell("asking the host …", "dim"),)
 
 
@@ -65,7 +67,12 @@ class TextScreen(ModalScreen[None]):
     def _draw(self) -> None:
         tabs = [(f" {name} ", "title under" if name == self._page else "dim") for name in self._pages]
         self._tabs.update(content_of(tuple(tabs)))
-        self._text.update(lines_of(self._pages[self._page] or WAITING))
+        width = max(LEAST_WIDTH, self.query_one("#page").size.width - 2)
+        self._text.update(lines_of(folded(self._pages[self._page] or WAITING, width)))
+
+    def on_resize(self) -> None:
+        """Another width: other line breaks."""
+        self.call_after_refresh(self._draw)
 
     def action_turn(self, by: int) -> None:
         """The next page."""

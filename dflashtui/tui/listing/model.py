@@ -48,6 +48,8 @@ class Listing:
         before = self.position
         kept = [row for row in self.rows if self._is_kept(row)]
         self.seen = tuple(self._folded(self._sorted(kept)))
+        if self.cursor is None:
+            self.cursor = next((row.key for row in self.seen if not row.heading), None)
         if self.seen and not any(row.key == self.cursor for row in self.seen):
             self.cursor = self.seen[min(before or 0, len(self.seen) - 1)].key
         if not self.seen:

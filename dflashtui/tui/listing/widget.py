@@ -84,6 +84,7 @@ class RowList(ScrollView, can_focus=True):
         self.listing = Listing()
         self._painter: Painter | None = None
         self._slots: tuple[Slot, ...] = ()
+        self._slots_width = -1
         self._drawn: tuple[Row, ...] = ()
         self._widest: dict[int, int] = {}
         self._measured_keys: tuple[Subject, ...] = ()
@@ -156,13 +157,18 @@ class RowList(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Columns come and go with the width."""
-        self._share_width()
         self.virtual_size = Size(self._width, len(self.listing.seen) + self._title_lines)
         self._keep_cursor_in_view()
         self.refresh()
 
-    def _share_width(self) -> None:
-        self._slots = slots(self.table.columns, self._width - GUTTER, self._widest)
+    @property
+    def _columns(self) -> tuple[Slot, ...]:
+        """Worked out when a line is drawn: only then the width is sure."""
+        width = self._width
+        if self._slots_width != width:
+            self._slots_width = width
+            self._slots = slots(self.table.columns, width - GUTTER, self._widest)
+        return self._slots
 
     def _measure_names(self, rows: tuple[Row, ...]) -> None:
         """Only when rows came or went: columns must not jump at each refresh."""
@@ -173,7 +179,7 @@ class RowList(ScrollView, can_focus=True):
         named = [place for place, column in enumerate(self.table.columns) if column.middle]
         body = [row for row in rows if not row.heading]
         self._widest = {place: max((measured(row.cells[place]) for row in body), default=0) for place in named}
-        self._share_width()
+        self._slots_width = -1
         self.refresh()
 
     def notify_style_update(self) -> None:
@@ -185,7 +191,7 @@ class RowList(ScrollView, can_focus=True):
         """A line of the visible part."""
         if self._title_lines and y == 0:
             style = self.get_component_rich_style("row-list--titles")
-            return self._strip(title_pieces(self._slots, self.listing.sort_position, self._arrow), style)
+            return self._strip(title_pieces(self._columns, self.listing.sort_position, self._arrow), style)
         place = y - self._title_lines + self.scroll_offset.y
         if place < len(self.listing.seen):
             return self._row(self.listing.seen[place])
@@ -200,7 +206,7 @@ class RowList(ScrollView, can_focus=True):
             style = self.get_component_rich_style("row-list--cursor" if self.has_focus else "row-list--cursor-blurred")
         elif is_marked:
             style = self.get_component_rich_style("row-list--marked")
-        return self._strip(row_pieces(row, self._slots, gutter, self._width), style)
+        return self._strip(row_pieces(row, self._columns, gutter, self._width), style)
 
     def _strip(self, pieces: Cell, style: Style) -> Strip:
         if self._painter is None:

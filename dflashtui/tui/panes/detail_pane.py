@@ -11,6 +11,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from dflashtui.tui.bar import lines_of
+from dflashtui.tui.details.parts import folded
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -42,7 +43,11 @@ class DetailPane(VerticalScroll):
 
     def watch_lines(self, lines: tuple[Cell, ...]) -> None:
         """Drawn only when something differs."""
-        self._text.update(lines_of(lines))
+        self._text.update(lines_of(folded(lines, self.room)))
+
+    def on_resize(self) -> None:
+        """Another width: other line breaks."""
+        self._text.update(lines_of(folded(self.lines, self.room)))
 
     @property
     def room(self) -> int:

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Vertical
-from textual.content import Content
 from textual.widgets import Input
 
 from dflashtui.text import printable
+from dflashtui.tui.bar import content_of
 from dflashtui.tui.listing.widget import RowList
+from dflashtui.tui.styled import cell
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from dflashtui.tui.listing.table import Row, Table
+    from dflashtui.tui.styled import Cell
 
 
 class FilterInput(Input):
@@ -31,7 +33,7 @@ class ListPane(Vertical):
 
     def __init__(self, table: Table, *, id: str, label: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id, classes="pane")
-        self.label = label or table.noun
+        self.label: Cell = cell(label or table.noun)
         self.rows = RowList(table)
         self._input = FilterInput(placeholder="filter", compact=True, select_on_focus=False)
         self._input.display = False
@@ -57,6 +59,11 @@ class ListPane(Vertical):
         self.rows.focus()
 
     @property
+    def noun(self) -> str:
+        """What it lists, in a word."""
+        return self.rows.table.noun
+
+    @property
     def is_filtering(self) -> bool:
         """Whether a filter is being typed."""
         return bool(self._input.display)
@@ -73,22 +80,22 @@ class ListPane(Vertical):
         self.end_filter()
 
     @on(RowList.Moved)
-    def _retitle(self) -> None:
-        title = Content(f" {self.title()} ")
+    def retitle(self) -> None:
+        """Say what is shown, and of how many."""
+        title = content_of(self.title())
         if title != self._border_title:
             self.border_title = title
 
-    def title(self) -> str:
-        """`units 14/212 · problems · /sglang · by state`."""
+    def title(self) -> Cell:
+        """`units 14/212 · problems only · /sglang · by state`."""
         listing = self.rows.listing
-        count = f"{listing.total}" if listing.shown == listing.total else f"{listing.shown}/{listing.total}"
         position = listing.sort_position
         sorted_by = self.rows.table.columns[position].title if position is not None else ""
+        count = f" {listing.total}" if listing.shown == listing.total else f" {listing.shown}/{listing.total}"
         parts = (
-            f"{self.label} {count}",
             f"{len(listing.marks)} marked" if listing.marks else "",
             "problems only" if listing.problems_only else "",
             f"/{printable(listing.query)}" if listing.query else "",
             f"by {sorted_by}" if sorted_by else "",
         )
-        return " · ".join(part for part in parts if part)
+        return ((" ", ""), *self.label, (count, ""), *((f" · {part}", "") for part in parts if part), (" ", ""))

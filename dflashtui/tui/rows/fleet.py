@@ -73,7 +73,7 @@ def _values(host: HostSnapshot, now: datetime) -> tuple[Cell, ...]:
     shown = (
         cells.gpu_cells(gpus) if host.gpus else cells.UNKNOWN,
         _ready(host),
-        cells.share(_sum(gpu.memory_used_bytes for gpu in gpus), _sum(gpu.memory_total_bytes for gpu in gpus)),
+        cells.memory_of(gpus),
         cells.temperature(hottest) if hottest else cells.UNKNOWN,
     )
     if host.link.state is not LinkState.UP or cells.is_stale(host, now):
@@ -86,11 +86,6 @@ def _ready(host: HostSnapshot) -> Cell:
     return cells.count_of(ready, total, "" if ready == total else "warn")
 
 
-def _sum(values: object) -> int | None:
-    known = [value for value in values if value is not None]  # type: ignore[attr-defined]
-    return sum(known) if known else None
-
-
 def _sort_values(host: HostSnapshot, now: datetime) -> tuple[float | None, ...]:
     gpus = host.gpus or ()
     loads = [gpu.utilization_percent for gpu in gpus if gpu.utilization_percent is not None]
@@ -98,7 +93,7 @@ def _sort_values(host: HostSnapshot, now: datetime) -> tuple[float | None, ...]:
     return (
         sum(loads) / len(loads) if loads else None,
         float(ready_count(host)),
-        _sum(gpu.memory_used_bytes for gpu in gpus),
+        sum(gpu.memory_used_bytes or 0 for gpu in gpus) if gpus else None,
         float(hottest.temperature_celsius or 0) if hottest else None,
         cells.age_seconds(host, now),
     )

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from dflashtui.tui.picture import Picture
     from dflashtui.tui.subject import Subject
 
+STEP = {"width": 4, "height": 2}
+LEAST = {"width": 28, "height": 4}
+
 
 class View(Container):
     """A page of the console. It draws from `picture` while it is shown, and does no I/O."""
@@ -33,6 +36,10 @@ class View(Container):
     def panes(self) -> tuple[Widget, ...]:
         """In the order of `tab`; the first one has the focus when the view is entered."""
         raise NotImplementedError
+
+    def reachable(self, width: int) -> tuple[Widget, ...]:  # noqa: ARG002 - views with folded panes need it
+        """The panes that `tab` goes to on a terminal of that width."""
+        return self.panes
 
     def watch_picture(self) -> None:
         """New values: draw them."""
@@ -74,6 +81,28 @@ class View(Container):
                 pane.focus_lines()
             case _:
                 pane.focus()
+
+    @property
+    def divider(self) -> tuple[Widget, str] | None:
+        """What `+` and `_` change: the first part of the view, and whether its `width` or its `height`."""
+        return None
+
+    def grow(self, by: int) -> None:
+        """Move the divider, so that the pane with the keys has more room (`by` > 0) or less."""
+        if self.divider is None:
+            return
+        first, side = self.divider
+        inside = first in self.current_pane.ancestors_with_self
+        whole, now = getattr(self.size, side), getattr(first.outer_size, side)
+        wanted = now + (by if inside else -by) * STEP[side]
+        setattr(first.styles, side, max(LEAST[side], min(wanted, whole - LEAST[side])))
+        first.styles.max_height = "100%"
+
+    def on_resize(self) -> None:
+        """Another layout may hold now: sizes that were set by hand go."""
+        if self.divider is not None:
+            for rule in ("width", "height", "max_height"):
+                self.divider[0].styles.clear_rule(rule)
 
     @property
     def current_pane(self) -> Widget:

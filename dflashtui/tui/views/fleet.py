@@ -44,6 +44,11 @@ class FleetView(View):
         """Hosts first."""
         return self._hosts, self._problems
 
+    @property
+    def divider(self) -> tuple[Widget, str]:
+        """Hosts above problems."""
+        return self._hosts, "height"
+
     def draw(self, picture: Picture) -> None:
         """All hosts, and their problems."""
         if self._is_first and picture.hosts:

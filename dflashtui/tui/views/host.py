@@ -9,6 +9,7 @@ from textual.widgets import Static
 
 from dflashtui.model.host import LinkState
 from dflashtui.tui.bar import lines_of
+from dflashtui.tui.cells import gpu_cells, memory_of
 from dflashtui.tui.details.gpu import gpu_lines
 from dflashtui.tui.details.host import host_lines, link_trouble
 from dflashtui.tui.details.unit import unit_lines
@@ -19,6 +20,7 @@ from dflashtui.tui.panes.list_pane import ListPane
 from dflashtui.tui.rows.gpus import gpu_rows, no_gpu_words
 from dflashtui.tui.rows.tables import GPUS, UNITS
 from dflashtui.tui.rows.units import unit_rows
+from dflashtui.tui.styled import Cell, cell
 from dflashtui.tui.subject import Kind, Subject
 from dflashtui.tui.views.base import View
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from dflashtui.model.host import HostSnapshot
     from dflashtui.tui.history import History
     from dflashtui.tui.picture import Picture
+
+STACKED, SIDE_BY_SIDE = 80, 100
+"""From so many columns on the log stands beside the lists."""
 
 
 class HostView(View):
@@ -45,13 +50,14 @@ class HostView(View):
         self._gpus = ListPane(GPUS, id="gpus")
         self._detail = DetailPane(id="detail")
         self._log = LogPane(id="log", classes="pane")
+        self._left = Container(id="host-left")
         self._last_list = self._units
 
     def compose(self) -> ComposeResult:
         """The notice is seen only when the host cannot be looked at."""
         yield self._notice
         with Container(id="host-body"):
-            with Container(id="host-left"):
+            with self._left:
                 with Container(id="host-lists"):
                     yield self._units
                     yield self._gpus
@@ -62,6 +68,11 @@ class HostView(View):
     def panes(self) -> tuple[Widget, ...]:
         """Units, GPUs, details, log."""
         return self._units, self._gpus, self._detail, self._log
+
+    @property
+    def divider(self) -> tuple[Widget, str]:
+        """Lists and details beside the log, or above it."""
+        return self._left, "width" if self.size.width >= SIDE_BY_SIDE else "height"
 
     def arrive(self, subject: Subject | None) -> None:
         """Show a host, with the cursor on one of its units or GPUs."""
@@ -84,9 +95,24 @@ class HostView(View):
             return
         self._draw_notice(host, picture)
         self._units.show(unit_rows(host, picture.now))
-        self._gpus.label = "GPUs" if host.gpus else no_gpu_words(host)
+        self._gpus.label = self._gpu_label(host)
         self._gpus.show(gpu_rows(host, picture.now))
         self._draw_detail(host, picture)
+
+    def _gpu_label(self, host: HostSnapshot) -> Cell:
+        """Why there are none; and while the list is folded to its title, its cells."""
+        if not host.gpus:
+            return cell(no_gpu_words(host))
+        is_folded = STACKED <= self.size.width < SIDE_BY_SIDE and not self._gpus.has_class("-current")
+        if not is_folded:
+            return cell("GPUs")
+        memory = memory_of(host.gpus)
+        return (("GPUs ", ""), *gpu_cells(host.gpus), ("  ", ""), *memory, ("  ·", "dim"))
+
+    def reachable(self, width: int) -> tuple[Widget, ...]:
+        """Between 80 and 99 columns there is no room for details: `d` shows them."""
+        folded = STACKED <= width < SIDE_BY_SIDE
+        return tuple(pane for pane in self.panes if not (folded and pane is self._detail))
 
     def row_changed(self, picture: Picture) -> None:
         """Details follow the cursor at once."""

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from dflashtui.tui.picture import Picture
     from dflashtui.tui.subject import Subject
 
+SIDE_BY_SIDE = 160
+"""From so many columns on details stand beside the list."""
+
 
 class ServicesView(View):
     """Every watched unit of every host."""
@@ -42,6 +45,11 @@ class ServicesView(View):
     def panes(self) -> tuple[Widget, ...]:
         """The list first."""
         return self._list, self._detail
+
+    @property
+    def divider(self) -> tuple[Widget, str]:
+        """The list beside its details, or above them."""
+        return self._list, "width" if self.size.width >= SIDE_BY_SIDE else "height"
 
     def arrive(self, subject: Subject | None) -> None:
         """The cursor stands on a unit that was asked for."""
@@ -81,6 +89,11 @@ class GpusView(View):
     def panes(self) -> tuple[Widget, ...]:
         """The list first."""
         return self._list, self._detail
+
+    @property
+    def divider(self) -> tuple[Widget, str]:
+        """The list beside its details, or above them."""
+        return self._list, "width" if self.size.width >= SIDE_BY_SIDE else "height"
 
     def arrive(self, subject: Subject | None) -> None:
         """The cursor stands on a GPU that was asked for."""

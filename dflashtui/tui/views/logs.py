@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from dflashtui.tui.picture import Picture
     from dflashtui.tui.subject import Subject
 
+SIDE_BY_SIDE = 100
+"""From so many columns on the log stands beside the units."""
+
 
 class LogsView(View):
     """Logs of the whole fleet."""
@@ -38,6 +41,11 @@ class LogsView(View):
     def panes(self) -> tuple[Widget, ...]:
         """The units first."""
         return self._list, self._log
+
+    @property
+    def divider(self) -> tuple[Widget, str]:
+        """Units beside the log, or above it."""
+        return self._list, "width" if self.size.width >= SIDE_BY_SIDE else "height"
 
     def arrive(self, subject: Subject | None) -> None:
         """The log of a unit that was asked for."""

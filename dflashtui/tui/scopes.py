@@ -1,0 +1,28 @@
+"""The scopes of keys: within one, a key may do one thing only."""
+
+from __future__ import annotations
+
+from dflashtui.tui.app import DflashApp
+from dflashtui.tui.dialogs.confirm import Confirm, LightConfirm
+from dflashtui.tui.dialogs.line import CommandLine
+from dflashtui.tui.dialogs.menu import Menu
+from dflashtui.tui.dialogs.run import RunScreen
+from dflashtui.tui.dialogs.text import TextScreen
+from dflashtui.tui.listing.widget import RowList
+from dflashtui.tui.log.widget import LogPane
+from dflashtui.tui.panes.detail_pane import DetailPane
+from dflashtui.tui.screen import MainScreen
+
+SCOPES = (
+    DflashApp,
+    MainScreen,
+    RowList,
+    LogPane,
+    DetailPane,
+    Menu,
+    Confirm,
+    LightConfirm,
+    RunScreen,
+    TextScreen,
+    CommandLine,
+)
