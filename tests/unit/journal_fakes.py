@@ -26,6 +26,7 @@ class FakeStream:
     host: FakeHost
     wants: Callable[[Entry], bool]
     chunks: asyncio.Queue[bytes | None] = field(default_factory=asyncio.Queue)
+    untold: list[bytes] = field(default_factory=list)
     exit_status: int | None = None
     stderr: bytes = b""
 
@@ -60,6 +61,8 @@ class FakeHost:
         self.followers: list[FakeStream] = []
         self.asked: list[tuple[str, ...]] = []
         self.is_cut = False
+        self.lags = False
+        """Followers are told of new entries by `tell_followers` only, as journald does it every 250 ms."""
         self.seqnum_id, self.boot_id, self.seqnum, self.now_usec = "5" * 32, "b" * 32, 0, START_USEC
         self.answers: dict[tuple[str, ...], Completed] = {}
 
@@ -79,8 +82,16 @@ class FakeHost:
         self.entries.append(entry)
         for follower in self.followers:
             if follower.wants(entry):
-                follower.chunks.put_nowait(line_of(entry))
+                follower.untold.append(line_of(entry))
+        if not self.lags:
+            self.tell_followers()
         return cursor
+
+    def tell_followers(self) -> None:
+        for follower in self.followers:
+            for line in follower.untold:
+                follower.chunks.put_nowait(line)
+            follower.untold.clear()
 
     def vacuum(self, keep: int) -> None:
         self.entries = self.entries[-keep:] if keep else []

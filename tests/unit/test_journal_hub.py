@@ -51,11 +51,13 @@ class Reader:
     def __init__(self, items: AsyncIterator[tuple[JournalItem, ...]]) -> None:
         self._items = items
         self.seen: list[JournalItem] = []
+        self.batches = 0
 
     async def read(self) -> tuple[JournalItem, ...]:
         async with asyncio.timeout(SECONDS):
             batch = await anext(self._items)
         self.seen += batch
+        self.batches += 1
         return batch
 
     async def until(self, message: str) -> None:
