@@ -30,6 +30,18 @@ LOOK_OVER_SECONDS = 20.0
 OWNER_LIMIT_SECONDS = 30.0
 READS_AT_ONCE = 32
 UNIT = f"{SYSTEMD}.Unit"
+OF_A_RUN = frozenset(
+    {
+        "InvocationID",
+        "StateChangeTimestamp",
+        "Result",
+        "NRestarts",
+        "ExecMainCode",
+        "ExecMainStatus",
+        "ExecMainStartTimestamp",
+        "ExecMainExitTimestamp",
+    }
+)
 
 
 class Watch:
@@ -43,6 +55,7 @@ class Watch:
         self._known: dict[str, Values] = {}
         self._ids: dict[str, str] = {}
         self._said: dict[str, Values] = {}
+        self._runs: dict[str, Values] = {}
         self._dirty: set[str] = set()
         self._removed: set[str] = set()
         self._all_in_doubt = True
@@ -89,10 +102,19 @@ class Watch:
     def _on_changed(self, name: str, changed: Mapping[str, object], invalidated: Iterable[str]) -> None:
         said = {key: unpack_variants(value) for key, value in changed.items() if key in PROPERTIES}
         unit = self._ids.get(name, name)
+        self._note_run(unit, said)
         if unit in self._said:
             self._said[unit].update(said)
         elif _contradicts(self._known.get(unit, {}), said) or not PROPERTIES.keys().isdisjoint(invalidated):
             self._doubt(unit)
+
+    def _note_run(self, unit: str, values: Values) -> None:
+        """Keep what tells of the last run: systemd forgets it as soon as it unloads a unit that has ended.
+
+        A signal holds every property of one interface; one without times speaks of a unit that was loaded afresh.
+        """
+        if values.get("StateChangeTimestamp") or values.get("ExecMainStartTimestamp"):
+            self._runs.setdefault(unit, {}).update((key, values[key]) for key in OF_A_RUN if key in values)
 
     def _doubt(self, name: str) -> None:
         if name in self._ids or covered(self._patterns, name):
@@ -198,6 +220,7 @@ class Watch:
         if asked != unit:
             self._known.pop(asked, None)
         self._known[unit] = values
+        self._note_run(unit, values)
         others = {name: target for name, target in self._ids.items() if target not in {asked, unit}}
         self._ids = others | dict.fromkeys({asked, *_names(values)}, unit)
         if _contradicts(values, said):
@@ -221,6 +244,11 @@ class Watch:
         except ManagerRefused:
             self._all_in_doubt = True
 
+    def _with_last_run(self, unit: str) -> Values:
+        values = self._known[unit]
+        is_blank = values.get("LoadState") == "loaded" and values.get("StateChangeTimestamp") == 0
+        return {**values, **self._runs.get(unit, {})} if is_blank else values
+
     def _needs_reload(self, name: str) -> object:
         return self._known.get(name, {}).get("NeedDaemonReload")
 
@@ -230,7 +258,7 @@ class Watch:
         wanted = {unit for unit, values in self._known.items() if self._is_wanted(values)}
         for pattern in self._patterns:
             covered_units = {unit for name, unit in self._ids.items() if matches(pattern, name)} & wanted
-            ordered |= {unit: self._known[unit] for unit in sorted(covered_units) if unit not in ordered}
+            ordered |= {unit: self._with_last_run(unit) for unit in sorted(covered_units) if unit not in ordered}
         return tuple(unit_status(values) for values in ordered.values())
 
 

@@ -153,16 +153,21 @@ async def test_a_transient_unit_goes_and_may_come_again(manager: FakeManager) ->
         await watched.until(state("job-1.service", ActiveState.ACTIVE))
 
 
-async def test_an_unloaded_unit_with_a_file_keeps_its_last_values(manager: FakeManager) -> None:
-    manager.add("a.service", ActiveState="active")
+async def test_an_unloaded_unit_keeps_what_tells_of_its_last_run(manager: FakeManager) -> None:
+    """The last signal says how it ended; by the time of the read systemd has unloaded it and knows nothing."""
+    manager.add("a.service", ActiveState="active", StateChangeTimestamp=5, InvocationID=b"\1" * 16, NRestarts=2)
     async with following(manager, "a.service") as (watched, _, _transport):
         await watched.first()
-        manager.change("a.service", ActiveState="inactive", InvocationID=b"\1" * 16)
-        unit = (await watched.until(state("a.service", ActiveState.INACTIVE)))[0]
-        manager.change("a.service", signal=False, InvocationID=b"")
+        ended = {"ActiveState": "inactive", "StateChangeTimestamp": 9, "InvocationID": b"\1" * 16}
+        manager.tell_changed("a.service", ended)
+        blank = {"ActiveState": "inactive", "StateChangeTimestamp": 0, "InvocationID": b"", "NRestarts": 0}
+        manager.change("a.service", signal=False, **blank)
         manager.emit("UnitRemoved", "so", ["a.service", "/org/freedesktop/systemd1/unit/a_2eservice"])
+        unit = (await watched.until(state("a.service", ActiveState.INACTIVE)))[0]
+        assert (unit.invocation_id, unit.n_restarts) == ("01" * 16, 2)
+        assert unit.since is not None
+        assert unit.since.microsecond == 9
         await watched.nothing_more(manager)
-        assert unit.invocation_id == "01" * 16
 
 
 async def test_aliases_are_one_unit(manager: FakeManager) -> None:
