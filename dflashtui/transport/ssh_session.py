@@ -1,0 +1,130 @@
+"""One command on one session channel."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
+
+import asyncssh
+
+from dflashtui.errors import SourceUnavailable, TransportLost
+from dflashtui.text import decoded, printable
+from dflashtui.transport.pipes import Pipes, status_of_signal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dflashtui.errors import DflashError
+    from dflashtui.transport.ssh_command import StartMark
+
+
+class Owner(Protocol):
+    """Whoever counts the sessions of a connection."""
+
+    def granted(self, session: Session) -> None:
+        """The host gave it a channel."""
+
+    def released(self, session: Session) -> None:
+        """Its channel is closed."""
+
+
+class Session(Pipes, asyncssh.SSHClientSession[bytes]):
+    """A command on the host; its output begins at our mark."""
+
+    def __init__(self, host: str, argv: Sequence[str], mark: StartMark, owner: Owner, *, is_followed: bool) -> None:
+        super().__init__()
+        self.is_followed = is_followed
+        self.command = mark.command(argv)
+        self._host, self._program, self._owner = host, argv[0], owner
+        self._stdout, self._stderr = mark.on_stdout(), mark.on_stderr()
+        self._channel: asyncssh.SSHClientChannel[bytes] | None = None
+
+    @property
+    def is_granted(self) -> bool:
+        """Whether the host ever gave it a channel."""
+        return self._channel is not None
+
+    @property
+    def process_id(self) -> str | None:
+        """Of the command on the host; `None`: it has not begun."""
+        return self._stdout.value.decode() if self._stdout.value.isdigit() else None
+
+    def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
+        """The host granted a session."""
+        self._channel = chan
+        self._owner.granted(self)
+
+    def data_received(self, data: bytes, datatype: int | None) -> None:
+        """Output, from the mark on."""
+        if datatype == asyncssh.EXTENDED_DATA_STDERR:
+            self.stderr_received(self._stderr(data))
+        else:
+            self.stdout_received(self._stdout(data))
+
+    def eof_received(self) -> bool:
+        """Stdin stays open: the command may still read."""
+        return True
+
+    def exit_status_received(self, status: int) -> None:
+        """It ended by itself."""
+        self.exited(status)
+
+    def exit_signal_received(self, signal: str, core_dumped: bool, msg: str, lang: str) -> None:  # noqa: ARG002, FBT001 - asyncssh's signature
+        """It was killed."""
+        self.exited(status_of_signal(signal), signal)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The channel is closed; without an exit status nobody knows how the command ended."""
+        self._owner.released(self)
+        if self.exit_status is None:
+            lost = TransportLost(self._host, f"{exc or 'the connection ended'}, while {self._program} ran")
+            self.ended(lost if self.is_followed else None)
+        elif self._stdout.is_found:
+            self.ended()
+        else:
+            self.ended(SourceUnavailable(self._host, "login shell", self._shell_words()))
+
+    def _shell_words(self) -> str:
+        """The shell ended before our command began: `nologin`, `false`, a forced command, an error in a start file."""
+        noise = printable(decoded(bytes(self._stdout.noise + self._stderr.noise)).strip(), limit=300)
+        return f"runs no commands: exit {self.exit_status}, {f'says {noise!r}' if noise else 'without a word'}"
+
+    def pause_reading(self) -> None:
+        """Let the host wait."""
+        if self._channel is not None:
+            self._channel.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Let the host go on."""
+        if self._channel is not None:
+            self._channel.resume_reading()
+
+    def send(self, data: bytes) -> None:
+        """To stdin."""
+        if data and self._channel is not None and not self._channel.is_closing():
+            self._channel.write(data)
+
+    def send_eof(self) -> None:
+        """Close stdin."""
+        if self._channel is not None and not self._channel.is_closing():
+            self._channel.write_eof()
+
+    def terminate(self) -> None:
+        """Ask sshd to signal the command; it does so for all but root."""
+        if self._channel is not None and not self._channel.is_closing():
+            with suppress(OSError):
+                self._channel.send_signal("TERM")
+
+    def hang_up(self, failure: DflashError | None = None) -> None:
+        """Close the channel at once; whoever reads gets `failure`."""
+        if self._channel is not None:
+            self._channel.abort()
+        self.ended(failure)
+
+    async def ended_within(self, seconds: float) -> bool:
+        """Whether it is over after at most that time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.over()
+        return self.is_over

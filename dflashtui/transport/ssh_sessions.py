@@ -1,0 +1,191 @@
+"""All session channels of one connection. How many there may be is learned when the host refuses one."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import asyncssh
+
+from dflashtui.errors import DflashError, SourceUnavailable, TransportLost
+from dflashtui.transport.ssh_command import StartMark
+from dflashtui.transport.ssh_errors import connected, said
+from dflashtui.transport.ssh_session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from dflashtui.transport.ssh_login import Login
+    from dflashtui.transport.ssh_openings import Openings
+
+SHORT_COMMANDS = 4
+STREAMS = 4
+"""Together below sshd's default of `MaxSessions 10`."""
+LINGERING_SECONDS = 10.0
+"""A closed channel keeps its slot until the process behind it ends."""
+WAITS_SECONDS = (0.1, 0.2, 0.4, 0.8, 1.6)
+"""Before asking again after a refusal."""
+GRACE_SECONDS = 0.1
+"""For commands that end by themselves when their stdin closes, or at sshd's signal."""
+ENDING_SECONDS = 0.4
+KILL = """
+target=-$1
+kill -s TERM -- "$target" 2>/dev/null || { target=$1; kill -s TERM "$target" || exit; }
+{
+  for _ in 1 2 3 4 5; do sleep 0.2; kill -s 0 -- "$target" || exit; done
+  kill -s KILL -- "$target"
+} >/dev/null 2>&1 </dev/null &
+"""
+"""Ends a process with its session, of which sshd makes it the leader. sshd passes no signals on for root."""
+
+
+class Sessions:
+    """Opens commands, counts them, and leaves none behind on the host."""
+
+    def __init__(self, host: str, login: Login, openings: Openings) -> None:
+        self._host = host
+        self._login = login
+        self._openings = openings
+        self._mark = StartMark()
+        self._turn = asyncio.Semaphore(SHORT_COMMANDS)
+        self._claims: set[Session] = set()
+        """Those that have a channel, or ask for one."""
+        self._lingering: list[float] = []
+        self._limit: int | None = None
+        self._freed = asyncio.Event()
+
+    def __len__(self) -> int:
+        return sum(session.is_granted for session in self._claims)
+
+    @asynccontextmanager
+    async def short(self, argv: Sequence[str]) -> AsyncIterator[Session]:
+        """A command that ends soon. Waits for its turn; followed commands give way if the host allows no more."""
+        async with self._turn, self._running(self._session(argv, is_followed=False)) as session:
+            yield session
+
+    @asynccontextmanager
+    async def followed(self, argv: Sequence[str]) -> AsyncIterator[Session]:
+        """A command that runs on. Raises `SourceUnavailable` if no more of them may."""
+        async with self._running(self._session(argv, is_followed=True)) as session:
+            yield session
+
+    def granted(self, session: Session) -> None:
+        """As `Owner` of a session."""
+
+    def released(self, session: Session) -> None:
+        """As `Owner` of a session."""
+        if session.is_granted and session.exit_status is None:
+            self._lingering.append(monotonic())
+        self._claims.discard(session)
+        self._freed.set()
+
+    def _session(self, argv: Sequence[str], *, is_followed: bool) -> Session:
+        return Session(self._host, argv, self._mark, self, is_followed=is_followed)
+
+    @asynccontextmanager
+    async def _running(self, session: Session) -> AsyncIterator[Session]:
+        await self._open(session)
+        try:
+            yield session
+        finally:
+            await self._end(session)
+
+    async def _open(self, session: Session) -> None:
+        """Ask the host for a channel. A refusal is answered by waiting, a lasting one by giving up."""
+        for wait_seconds in (*WAITS_SECONDS, None):
+            await self._room(session)
+            try:
+                await self._ask(session)
+            except asyncssh.ChannelOpenError as refused:
+                self._learn(refused)
+                if wait_seconds is None or session.is_granted:
+                    raise SourceUnavailable(self._host, "session", f"sshd allows none: {said(refused)}") from refused
+                await asyncio.sleep(wait_seconds)
+            else:
+                return
+
+    async def _room(self, session: Session) -> None:
+        """Wait until, by what is known, one more may be opened, and claim it."""
+        if session.is_followed:
+            self._check_streams()
+        while self._limit is not None and len(self._claims) >= self._limit:
+            self._make_way()
+            self._freed.clear()
+            await self._freed.wait()
+        self._claims.add(session)
+
+    def _check_streams(self) -> None:
+        """One session stays free for short commands."""
+        most = STREAMS if self._limit is None else min(STREAMS, self._limit - 1)
+        if len(self._streams()) >= most:
+            reason = (
+                f"sshd allows {self._limit} at once (MaxSessions): {most} may be followed, the rest is for commands"
+                if self._limit is not None
+                else f"{most} commands are followed already"
+            )
+            raise SourceUnavailable(self._host, "session", reason)
+
+    def _streams(self) -> list[Session]:
+        return [session for session in self._claims if session.is_followed]
+
+    def _make_way(self) -> None:
+        """A command that is followed ends if it and its like leave nothing for short ones."""
+        streams = self._streams()
+        if streams and len(streams) == len(self._claims):
+            reason = f"sshd allows {self._limit} session(s) at once (MaxSessions), and a command needed it"
+            streams[-1].hang_up(SourceUnavailable(self._host, "session", reason))
+
+    def _learn(self, refused: asyncssh.ChannelOpenError) -> None:
+        """As many as are open, or closed but perhaps not ended, is what the host allows."""
+        if self._login.connection.is_closed():
+            raise TransportLost(self._host, self._login.lost_reason() or said(refused)) from refused
+        now = monotonic()
+        self._lingering = [closed_at for closed_at in self._lingering if now - closed_at < LINGERING_SECONDS]
+        self._limit = max(1, len(self) + len(self._lingering))
+
+    async def _ask(self, session: Session) -> None:
+        """One request for a channel and a command on it. Raises `asyncssh.ChannelOpenError` or `TransportLost`."""
+        opening = self._login.connection.create_session(
+            lambda: session, session.command, request_pty=False, encoding=None
+        )
+        try:
+            await self._openings.result(opening, lambda _: self._unwanted(session))
+        except asyncssh.ChannelOpenError:
+            self._claims.discard(session)
+            raise
+        except (asyncssh.Error, OSError):
+            with connected(self._host, self._login.lost_reason):
+                raise
+
+    def _unwanted(self, session: Session) -> None:
+        """Its opening was given up; now that it is open, or refused, it goes."""
+        session.hang_up()
+        if not session.is_granted:
+            self.released(session)
+
+    async def _end(self, session: Session) -> None:
+        """Leave nothing of it on the host, in bounded time."""
+        session.discard()
+        if session.is_over:
+            return
+        session.send_eof()
+        session.terminate()
+        try:
+            if not await session.ended_within(GRACE_SECONDS) and session.process_id:
+                await self._kill(session, session.process_id)
+        finally:
+            session.hang_up()
+
+    async def _kill(self, session: Session, process_id: str) -> None:
+        """By a command of its own; where no channel is left for one, closing the pipes has to do."""
+        killer = self._session(("/bin/sh", "-c", KILL, "sh", process_id), is_followed=False)
+        try:
+            with suppress(DflashError, TimeoutError, asyncssh.ChannelOpenError):
+                async with asyncio.timeout(ENDING_SECONDS):
+                    self._claims.add(killer)
+                    await self._ask(killer)
+                    await session.over()
+        finally:
+            killer.hang_up()
