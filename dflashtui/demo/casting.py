@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from dflashtui.demo.noise import between, noise
 from dflashtui.demo.plan import GIB, Behaviour, HostFault, HostPlan, ServicePlan
+from dflashtui.demo.writing import HOSTILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from dflashtui.config.model import Config, Host, Unit
 
 GPUS_PER_HOST = 8
+STORY_GPU = 1
 FEWEST_SERVICES = 5
 LARGE_FLEET = 6
 FIRST_FAULTY = 2
@@ -24,7 +27,7 @@ FAULTS = tuple(fault for fault in HostFault if fault is not HostFault.NONE)
 INVENTED = ("sglang-qwen3-32b", "vllm-llama-70b", "sglang-dflash-27b", "embed-bge-m3", "vllm-coder-30b", "sglang-judge")
 FILLERS = ("qwen3-32b", "dflash-27b", "judge", "coder-30b", "draft")
 MODELS = ("/dev/shm/Qwen3.6-27B", "/models/Qwen3-32B", "/models/Llama-3.3-70B-Instruct", "/models/Qwen3-Coder-30B-A3B")  # noqa: S108 - shown only
-FIRST_CAST = (Behaviour.SERVES, Behaviour.LOOPS, Behaviour.LOADS, Behaviour.SERVES, Behaviour.SERVES)
+FIRST_CAST = (Behaviour.SERVES, Behaviour.LOADS, Behaviour.SERVES, Behaviour.SERVES)
 LATER_CAST = (
     (0.80, Behaviour.SERVES),
     (0.86, Behaviour.LOADS),
@@ -35,18 +38,36 @@ LATER_CAST = (
 )
 
 
-def cast(config: Config, seed: int) -> tuple[HostPlan, ...]:
+def cast(config: Config, seed: int, *, is_hostile: bool = False) -> tuple[HostPlan, ...]:
     """One plan for each host of the inventory, in its order."""
     units = _units(config)
-    looping = _looping(config, units)
-    behaviours = _behaviours(seed, [pair for pair in units if pair != looping])
+    fixed = _fixed(config, units)
+    behaviours = _behaviours(seed, len(units))
     plans: list[HostPlan] = []
     for number, host in enumerate(config.hosts):
         mine = [name for owner, name in units if owner == host.name]
-        parts = [(name, Behaviour.LOOPS if (host.name, name) == looping else next(behaviours)) for name in mine]
+        parts = [(name, fixed.get((host.name, name)) or next(behaviours)) for name in mine]
         services = _services(config, host, parts, seed)
         plans.append(_host_plan(config, host, number, services, seed))
-    return tuple(plans)
+    return tuple(_hostile(plan) for plan in plans) if is_hostile else tuple(plans)
+
+
+def _hostile(plan: HostPlan) -> HostPlan:
+    services = (
+        replace(service, description=f"{service.description} {HOSTILE}", is_hostile=True) for service in plan.services
+    )
+    return replace(plan, services=tuple(services), is_hostile=True)
+
+
+def _fixed(config: Config, units: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Behaviour]:
+    """The two services of the story: the one that loops, and the one whose GPU was lost (GPU 1 of the first host)."""
+    looping = _looping(config, units)
+    fixed = {looping: Behaviour.LOOPS} if looping else {}
+    for owner, name in units if len(units) >= FEWEST_SERVICES else ():
+        unit = config.unit(name)
+        if owner == config.hosts[0].name and unit and STORY_GPU in unit.gpus:
+            fixed.setdefault((owner, name), Behaviour.LOST_ITS_GPU)
+    return fixed
 
 
 def _units(config: Config) -> list[tuple[str, str]]:
@@ -68,6 +89,8 @@ def _names(watched: Sequence[str]) -> list[str]:
     names: list[str] = []
     for pattern in watched:
         if GLOB_CHARACTERS & set(pattern):
+            if any(fnmatchcase(name, pattern) for name in watched if name != pattern):
+                continue
             names += [name for name in islice(_matching(pattern), 2) if name not in names]
         else:
             names.append(pattern)
@@ -90,10 +113,10 @@ def _looping(config: Config, units: Sequence[tuple[str, str]]) -> tuple[str, str
     return chosen or (units[1] if len(units) > 1 else None)
 
 
-def _behaviours(seed: int, pairs: Sequence[tuple[str, str]]) -> Iterator[Behaviour]:
-    yield from (behaviour for behaviour in FIRST_CAST if behaviour is not Behaviour.LOOPS)
+def _behaviours(seed: int, service_count: int) -> Iterator[Behaviour]:
+    yield from FIRST_CAST
     for number in count():
-        chance = noise(seed, "behaviour", number, len(pairs))
+        chance = noise(seed, "behaviour", number, service_count)
         yield next(behaviour for limit, behaviour in LATER_CAST if chance < limit)
 
 
@@ -160,10 +183,17 @@ def _host_plan(config: Config, host: Host, number: int, services: tuple[ServiceP
         protected=bool(group and group.protected),
         read_only=bool(group and group.read_only),
         fault=_fault(len(config.hosts), number, host, seed),
-        lost_gpu=(1 if 1 in unused else (unused or [GPUS_PER_HOST - 1])[0]) if has_lost else None,
+        lost_gpu=_lost_gpu(services, unused) if has_lost else None,
         orphan_gpu=unused[-1] if number == orphan_host and unused else None,
         services=services,
     )
+
+
+def _lost_gpu(services: Sequence[ServicePlan], unused: Sequence[int]) -> int | None:
+    """The one whose service failed with it; else one that no service uses."""
+    if any(service.behaviour is Behaviour.LOST_ITS_GPU for service in services):
+        return STORY_GPU
+    return unused[0] if unused else None
 
 
 def _fault(host_count: int, number: int, host: Host, seed: int) -> HostFault:

@@ -15,6 +15,7 @@ class StandingClock:
         self._now = start
 
     def __call__(self) -> datetime:
+        """The moment at which it stands."""
         return self._now
 
     def advance(self, seconds: float) -> None:

@@ -44,6 +44,31 @@ def missing_module(plan: ServicePlan) -> list[str]:
     return [*text, "ModuleNotFoundError: No module named 'soundfile'"]
 
 
+def lost_gpu(plan: ServicePlan) -> list[str]:
+    """What a service writes at the moment when its GPU is gone."""
+    site = f"{plan.command.partition('/bin/')[0]}/lib/python3.12/site-packages"
+    return [
+        "Scheduler hit an exception: Traceback (most recent call last):",
+        f'  File "{site}/sglang/srt/managers/scheduler.py", line 3445, in run_scheduler_process',
+        "    scheduler.event_loop_overlap()",
+        f'  File "{site}/sglang/srt/managers/scheduler.py", line 1088, in event_loop_overlap',
+        "    self.copy_done.synchronize()",
+        "torch.AcceleratorError: CUDA error: unspecified launch failure",
+        "CUDA kernel errors might be asynchronously reported at some other API call.",
+        "Received sigquit from a child process. It usually means the child failed.",
+    ]
+
+
+def no_gpu() -> list[str]:
+    """What a service writes that is started on a GPU that is gone."""
+    return [
+        "Traceback (most recent call last):",
+        '  File "<string>", line 1, in <module>',
+        "    torch.cuda.set_device(0)",
+        "RuntimeError: No CUDA GPUs are available",
+    ]
+
+
 def out_of_memory(plan: ServicePlan) -> list[str]:
     """A model and its cache that do not fit."""
     site = f"{plan.command.partition('/bin/')[0]}/lib/python3.12/site-packages"

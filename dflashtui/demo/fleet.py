@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Self
 
 from dflashtui.demo import journal
@@ -11,6 +11,7 @@ from dflashtui.demo.actions import begin
 from dflashtui.demo.casting import cast
 from dflashtui.demo.clock import StandingClock
 from dflashtui.demo.host import DemoHost
+from dflashtui.demo.noise import noise
 from dflashtui.demo.run import SECOND_USEC
 from dflashtui.demo.texts import properties, unit_file
 from dflashtui.errors import CommandFailed, DflashError, SourceUnavailable
@@ -18,7 +19,7 @@ from dflashtui.fleet.board import Board, utc_now
 from dflashtui.fleet.results import failed_result, job_result
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
     from datetime import datetime
     from types import TracebackType
 
@@ -42,19 +43,24 @@ class DemoFleet:
 
     is_demo = True
 
-    def __init__(self, config: Config, *, clock: Callable[[], datetime] = utc_now, seed: int = 1) -> None:
+    def __init__(
+        self, config: Config, *, clock: Callable[[], datetime] = utc_now, seed: int = 1, is_hostile: bool = False
+    ) -> None:
+        """`is_hostile`: descriptions, commands and lines try to act upon the terminal; for tests."""
         self._clock = clock
         born = clock().timestamp()
-        self._hosts = {plan.name: DemoHost(plan, seed, born) for plan in cast(config, seed)}
+        self._hosts = {plan.name: DemoHost(plan, seed, born) for plan in cast(config, seed, is_hostile=is_hostile)}
         self._board = Board((host.before_contact() for host in self._hosts.values()), clock)
         self._sampled = dict.fromkeys(self._hosts, 0.0)
-        self._seen: frozenset[str] = frozenset(self._hosts)
+        self._seen: frozenset[str] = frozenset()
         self._ticked = asyncio.Condition()
+        self._tasks = asyncio.TaskGroup()
         self._ticker: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
         if not isinstance(self._clock, StandingClock):
-            self._ticker = asyncio.create_task(self._tick_on())
+            self._ticker = self._tasks.create_task(self._tick_on())
         return self
 
     async def __aexit__(
@@ -62,8 +68,7 @@ class DemoFleet:
     ) -> None:
         if self._ticker is not None:
             self._ticker.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._ticker
+        await self._tasks.__aexit__(kind, error, trace)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,15 +99,18 @@ class DemoFleet:
     async def follow(
         self, host: str, unit: str, *, lines: int = 200
     ) -> AsyncIterator[AsyncIterator[tuple[JournalItem, ...]]]:
-        """The last `lines` items of a unit's journal at once, then live batches."""
-        yield self._follow(self._service(host, unit), lines)
+        """The last `lines` items of a unit's journal once its host answers, then live batches."""
+        async with aclosing(self._follow(host, unit, lines)) as batches:
+            yield batches
 
-    async def _follow(self, service: Service, count: int) -> AsyncIterator[tuple[JournalItem, ...]]:
-        read_usec = self._now_usec()
+    async def _follow(self, host: str, unit: str, count: int) -> AsyncGenerator[tuple[JournalItem, ...]]:
+        there = self._hosts[host]
+        while not there.answers(self._now()) or unit not in there.services:
+            await self._next_tick()
+        service, read_usec = there.services[unit], self._now_usec()
         yield journal.before(service, read_usec, count)
         while True:
-            async with self._ticked:
-                await self._ticked.wait()
+            await self._next_tick()
             now_usec = self._now_usec()
             batch = tuple(journal.between(service, read_usec, now_usec))
             read_usec = now_usec
@@ -150,6 +158,10 @@ class DemoFleet:
         self._hosts[host].is_acknowledged = True
         self._post(host)
 
+    async def _next_tick(self) -> None:
+        async with self._ticked:
+            await self._ticked.wait()
+
     def _now(self) -> float:
         return self._clock().timestamp()
 
@@ -180,9 +192,11 @@ class DemoFleet:
             self._ticked.notify_all()
 
     def _is_due(self, name: str, now: float) -> bool:
+        """Whether its next sample is due; hosts take turns, so that no tick has to do all of them."""
         unseen = UNSEEN_ON_LARGE_SECONDS if len(self._hosts) > LARGE_FLEET else UNSEEN_SECONDS
         period = SEEN_SECONDS if name in self._seen else unseen
-        return now - self._sampled[name] >= period - TICK_SECONDS / 2
+        turn = period * noise(name)
+        return (now - turn) // period > (self._sampled[name] - turn) // period
 
     def _post(self, name: str) -> None:
         now = self._now()
@@ -195,5 +209,4 @@ class DemoFleet:
             await self.advance(max(0.0, moment - self._now()) + 1e-3)
             return
         while self._now() < moment:
-            async with self._ticked:
-                await self._ticked.wait()
+            await self._next_tick()

@@ -8,7 +8,7 @@ from dflashtui.demo.clock import moment
 from dflashtui.demo.noise import between, hex_id, moving
 from dflashtui.demo.plan import Behaviour
 from dflashtui.demo.run import OUT_OF_MEMORY_SHARE
-from dflashtui.demo.writing import load
+from dflashtui.demo.writing import HOSTILE, load
 from dflashtui.model.gpu import Gpu, GpuProcess, Xid
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ ORPHAN_PID = 28817
 LOST = "GPU is lost. Reboot the system to recover this GPU"
 XID_FELL_OFF = 79
 CAPPED_FROM_WATTS = 560.0
+SILENT = frozenset({Behaviour.LOOPS, Behaviour.LOST_ITS_GPU, Behaviour.IS_SICK})
 
 
 def pci_bus_id(index: int) -> str:
@@ -50,15 +51,6 @@ def fell_off(index: int, at: float) -> Xid:
     )
 
 
-def kernel_lines(index: int) -> tuple[str, ...]:
-    """What the driver wrote when it lost the GPU."""
-    bus = f"0000:{1 + 0x20 * index:02x}:00"
-    return (
-        f"NVRM: Xid (PCI:{bus}): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
-        f"NVRM: GPU {bus}.0: GPU has fallen off the bus.",
-    )
-
-
 def gpus(plan: HostPlan, services: Sequence[Service], now: float, xid: Xid | None) -> tuple[Gpu, ...]:
     """All eight at one moment."""
     return tuple(_gpu(plan, index, services, now, xid) for index in range(8))
@@ -71,7 +63,7 @@ def _gpu(plan: HostPlan, index: int, services: Sequence[Service], now: float, xi
     users = [service for service in services if index in service.plan.gpus and service.run]
     processes = [_process(service, now) for service in users]
     if index == plan.orphan_gpu:
-        processes.append(_orphan())
+        processes.append(_orphan(is_hostile=plan.is_hostile))
     percent = min(100, sum(_utilization(service, now) for service in users))
     return _measured(plan, index, uuid, tuple(processes), percent, now)
 
@@ -118,9 +110,14 @@ def _reasons(power: float, percent: int, *, is_used: bool) -> tuple[str, ...]:
     return () if is_used and percent else ("gpu_idle",)
 
 
-def _orphan() -> GpuProcess:
+def _orphan(*, is_hostile: bool) -> GpuProcess:
+    command = "python train_draft.py --resume checkpoints/last"
     return GpuProcess(
-        pid=ORPHAN_PID, memory_used_bytes=ORPHAN_BYTES, command="python train_draft.py --resume checkpoints/last"
+        pid=ORPHAN_PID,
+        held_by="session-5.scope",
+        user="root",
+        memory_used_bytes=ORPHAN_BYTES,
+        command=f"{command} {HOSTILE}" if is_hostile else command,
     )
 
 
@@ -137,7 +134,7 @@ def _process(service: Service, now: float) -> GpuProcess:
 def memory_bytes(service: Service, run: Run, now: float) -> int:
     """Held on each of its GPUs: weights come in steps, then the cache at once."""
     plan = service.plan
-    if run.behaviour is Behaviour.LOOPS:
+    if run.behaviour in {Behaviour.LOOPS, Behaviour.LOST_ITS_GPU}:
         return 512 * MIB if now > run.started + 1 else 0
     share = (now - run.started) / run.load_seconds
     if share >= OUT_OF_MEMORY_SHARE:
@@ -148,7 +145,7 @@ def memory_bytes(service: Service, run: Run, now: float) -> int:
 
 def _utilization(service: Service, now: float) -> int:
     run, plan = service.run, service.plan
-    if run is None or run.behaviour is Behaviour.LOOPS or run.behaviour is Behaviour.IS_SICK:
+    if run is None or run.behaviour in SILENT:
         return 0
     if now < run.ready_at:
         share = (now - run.started) / run.load_seconds

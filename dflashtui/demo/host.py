@@ -9,7 +9,7 @@ from dflashtui.demo.gpus import fell_off, gpus
 from dflashtui.demo.links import is_read, link, sources
 from dflashtui.demo.noise import between, hex_id, moving
 from dflashtui.demo.plan import GIB, HostFault
-from dflashtui.demo.service import Service
+from dflashtui.demo.service import GPU_LOST_SECONDS_AGO, Service
 from dflashtui.demo.statuses import status
 from dflashtui.model.host import HostSnapshot, LinkState
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dflashtui.demo.plan import HostPlan
     from dflashtui.model.gpu import Gpu, Xid
 
-GPU_LOST_SECONDS_AGO = 260.0
 LOST_SECONDS_AGO = 190.0
 SHM_TOTAL_BYTES = 504 * GIB
 SKEW_SECONDS = 4.2
@@ -36,7 +35,8 @@ class DemoHost:
 
     def advance(self, now: float) -> bool:
         """Let everything happen that is due; whether a unit changed."""
-        return any([service.advance(now) for service in self.services.values()])
+        happened = [service.advance(now) for service in self.services.values()]
+        return any(happened)
 
     def is_connected(self, now: float) -> bool:
         """Whether its link has had the time to come up."""

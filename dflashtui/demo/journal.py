@@ -21,7 +21,7 @@ SEQNUM_ID = "6f1c2d3e4a5b46978899aabbccddeeff"
 
 def between(service: Service, after_usec: int, until_usec: int) -> Iterator[JournalEntry]:
     """What was written after one moment and until another, in order."""
-    said = (line for line in service.manager_lines if after_usec < line.at_usec <= until_usec)
+    said = (line for line in service.written if after_usec < line.at_usec <= until_usec)
     for line in merge(said, _written(service, after_usec, until_usec), key=lambda line: line.at_usec):
         yield _entry(service, line)
 
@@ -36,6 +36,8 @@ def _written(service: Service, after_usec: int, until_usec: int) -> Iterator[Lin
 def before(service: Service, until_usec: int, count: int, invocation_id: str | None = None) -> tuple[JournalEntry, ...]:
     """The last `count` entries until a moment, oldest first; reads back until there are enough or nothing is left."""
     oldest = _oldest_usec(service)
+    if invocation_id is not None:
+        until_usec = min(until_usec, _end_usec(service, invocation_id, until_usec))
     window = FIRST_WINDOW_USEC
     while True:
         found = [
@@ -48,9 +50,15 @@ def before(service: Service, until_usec: int, count: int, invocation_id: str | N
         window *= 4
 
 
+def _end_usec(service: Service, invocation_id: str, now_usec: int) -> int:
+    """A second after a run ended, for its manager speaks last."""
+    ends = [ended for run, ended in service.runs if run.invocation_id == invocation_id and ended is not None]
+    return int((ends[0] + 1) * SECOND_USEC) if ends else now_usec
+
+
 def _oldest_usec(service: Service) -> int:
     run_starts = [int(run.started * SECOND_USEC) for run, _ in service.runs]
-    said = [line.at_usec for line in service.manager_lines]
+    said = [line.at_usec for line in service.written]
     return min([*run_starts, *said], default=0) if run_starts or said else 2**63
 
 

@@ -17,9 +17,29 @@ UNREAD = frozenset(
         HostFault.CONNECTING,
     }
 )
+DOWN = {
+    HostFault.NEVER_REACHED: Link(
+        state=LinkState.UNREACHABLE, error="connect: no route to host; is it switched on and is the address right?"
+    ),
+    HostFault.LOST: Link(state=LinkState.UNREACHABLE, error="connection lost: no answer to 3 keepalives"),
+    HostFault.AUTH_FAILED: Link(
+        state=LinkState.AUTH_FAILED,
+        error="login as root refused (publickey); add the key to ~/.ssh/authorized_keys there, then ctrl+r",
+    ),
+    HostFault.HOSTKEY_CHANGED: Link(
+        state=LinkState.HOSTKEY_CHANGED,
+        error="the host key is not the one in known_hosts: reinstalled, or not the host it claims to be",
+        fingerprints=(OFFERED, KNOWN),
+    ),
+    HostFault.HOSTKEY_UNKNOWN: Link(
+        state=LinkState.HOSTKEY_UNKNOWN,
+        error="the host key is in no known_hosts file; compare the fingerprint, then add the line",
+        fingerprints=(OFFERED,),
+        known_hosts_line="gpu09 ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDemoDemoDemoDemoDemoDemo",
+    ),
+}
 RETRY_SECONDS = 30
 LOST_SECONDS_AGO = 185
-STEP_SECONDS_AGO = 9
 
 
 def is_read(fault: HostFault) -> bool:
@@ -29,39 +49,17 @@ def is_read(fault: HostFault) -> bool:
 
 def link(fault: HostFault, born: float, now: float) -> Link:
     """The link of a host with that fault."""
-    since = moment(born)
-    retry_at = moment(now - (now - born) % RETRY_SECONDS + RETRY_SECONDS)
-    attempt = int((now - born) // RETRY_SECONDS) + 1
-    match fault:
-        case HostFault.CONNECTING:
-            return Link(state=LinkState.CONNECTING, since=since, step="handshake")
-        case HostFault.NEVER_REACHED:
-            error = "connect: no route to host; is it switched on and is the address right?"
-            return Link(state=LinkState.UNREACHABLE, since=since, error=error, attempt=attempt, retry_at=retry_at)
-        case HostFault.LOST:
-            error = "connection lost: no answer to 3 keepalives"
-            lost = moment(born - LOST_SECONDS_AGO)
-            return Link(state=LinkState.UNREACHABLE, since=lost, error=error, attempt=attempt + 4, retry_at=retry_at)
-        case HostFault.AUTH_FAILED:
-            error = "login as root refused (publickey); add the key to ~/.ssh/authorized_keys there, then ctrl+r"
-            return Link(state=LinkState.AUTH_FAILED, since=since, error=error, attempt=1)
-        case HostFault.HOSTKEY_CHANGED:
-            error = "the host key is not the one in known_hosts: reinstalled, or not the host it claims to be"
-            return Link(
-                state=LinkState.HOSTKEY_CHANGED, since=since, error=error, attempt=1, fingerprints=(OFFERED, KNOWN)
-            )
-        case HostFault.HOSTKEY_UNKNOWN:
-            error = "the host key is in no known_hosts file; compare the fingerprint, then add the line"
-            return Link(
-                state=LinkState.HOSTKEY_UNKNOWN,
-                since=since,
-                error=error,
-                attempt=1,
-                fingerprints=(OFFERED,),
-                known_hosts_line="10.1.2.9 ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDemoDemoDemoDemoDemoDemoDemoDemoDemoDemoDemo",
-            )
-        case _:
-            return Link(state=LinkState.UP, since=since, latency_ms=0.4)
+    if fault is HostFault.CONNECTING:
+        return Link(state=LinkState.CONNECTING, since=moment(born), step="handshake")
+    if fault not in DOWN:
+        return Link(state=LinkState.UP, since=moment(born), latency_ms=0.4)
+    down = DOWN[fault]
+    retries = int((now - born) // RETRY_SECONDS) + 1
+    if down.state is not LinkState.UNREACHABLE:
+        return down.model_copy(update={"since": moment(born), "attempt": 1})
+    lost = born - LOST_SECONDS_AGO if fault is HostFault.LOST else born
+    retry_at = moment(born + retries * RETRY_SECONDS)
+    return down.model_copy(update={"since": moment(lost), "attempt": retries, "retry_at": retry_at})
 
 
 def sources(fault: HostFault) -> tuple[SourceState, ...]:

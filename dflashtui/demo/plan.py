@@ -15,6 +15,7 @@ class Behaviour(StrEnum):
     LOADS = "loads"
     LOOPS = "loops"
     RUNS_OUT_OF_MEMORY = "runs-out-of-memory"
+    LOST_ITS_GPU = "lost-its-gpu"
     IS_SICK = "is-sick"
     IS_STOPPED = "is-stopped"
 
@@ -50,6 +51,8 @@ class ServicePlan:
     """Held on each of its GPUs once loaded."""
     load_seconds: float
     command: str
+    is_hostile: bool = False
+    """Writes what no terminal should act upon; for tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +70,4 @@ class HostPlan:
     lost_gpu: int | None
     orphan_gpu: int | None
     services: tuple[ServicePlan, ...]
+    is_hostile: bool = False

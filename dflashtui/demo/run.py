@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SECOND_USEC = 1_000_000
 CRASH_SECONDS = 4.2
+NO_GPU_SECONDS = 6.4
 OUT_OF_MEMORY_SHARE = 0.55
 """Of the loading time, after which a service that does not fit dies."""
 
@@ -41,6 +42,8 @@ class Run:
         match self.behaviour:
             case Behaviour.LOOPS:
                 return self.started + CRASH_SECONDS
+            case Behaviour.LOST_ITS_GPU:
+                return self.started + NO_GPU_SECONDS
             case Behaviour.RUNS_OUT_OF_MEMORY:
                 return self.started + self.load_seconds * OUT_OF_MEMORY_SHARE
             case _:

@@ -8,6 +8,7 @@ from signal import Signals
 from typing import TYPE_CHECKING
 
 from dflashtui.demo import manager_words as words
+from dflashtui.demo.crashes import lost_gpu
 from dflashtui.demo.line import Line
 from dflashtui.demo.noise import between, hex_id
 from dflashtui.demo.plan import Behaviour
@@ -29,6 +30,9 @@ DAY_SECONDS = 86400.0
 RUNS_KEPT = 200
 MANAGER_LINES_KEPT = 2000
 EXITED, KILLED = 1, 2
+GPU_LOST_SECONDS_AGO = 260.0
+NEVER_RESTARTED = frozenset({Behaviour.RUNS_OUT_OF_MEMORY, Behaviour.LOST_ITS_GPU})
+"""Units without `Restart=`."""
 
 
 @dataclass(slots=True)
@@ -44,6 +48,7 @@ class State:
     exec_main_code: int = 0
     exec_main_status: int = 0
     since: float = 0.0
+    exited: float | None = None
     next_restart: float | None = None
 
 
@@ -56,7 +61,8 @@ class Service:
         self.state = State()
         self.runs: deque[tuple[Run, float | None]] = deque(maxlen=RUNS_KEPT)
         """Each run and when it ended; the last may still live."""
-        self.manager_lines: deque[Line] = deque(maxlen=MANAGER_LINES_KEPT)
+        self.written: deque[Line] = deque(maxlen=MANAGER_LINES_KEPT)
+        """What the manager said, in order; what services write is made when it is read."""
         self._key = (seed, plan.host, plan.unit)
         self._due: tuple[float, Callable[[float], None]] | None = None
         self._starts_again = False
@@ -144,16 +150,27 @@ class Service:
             case Behaviour.IS_STOPPED:
                 self.state.unit_file_state = "disabled"
                 self._settle(born - between(1, 9, *self._key) * DAY_SECONDS, ActiveState.INACTIVE, "dead")
+            case Behaviour.LOST_ITS_GPU:
+                self._lost_its_gpu(born - GPU_LOST_SECONDS_AGO)
             case Behaviour.RUNS_OUT_OF_MEMORY:
                 self._started(born - between(0.01, 0.2, *self._key) * DAY_SECONDS)
             case Behaviour.SERVES | Behaviour.IS_SICK:
                 self._started(born - between(0.1, 6, *self._key) * DAY_SECONDS)
 
-    def _started(self, at: float) -> None:
+    def _lost_its_gpu(self, at: float) -> None:
+        """It served for a day, and failed with its GPU."""
+        self._started(at - DAY_SECONDS, Behaviour.SERVES)
+        run = self.runs[-1][0]
+        for place, text in enumerate(lost_gpu(self.plan)):
+            at_usec = int((at - 0.2) * SECOND_USEC) + place
+            self.written.append(Line(at_usec, text, run.invocation_id, run.pid, "python"))
+        self._ended(at, EXITED, 1, "exit-code")
+
+    def _started(self, at: float, behaviour: Behaviour | None = None) -> None:
         self._count += 1
         plan, count = self.plan, self._count
         pid = 2000 + int(between(0, 30000, *self._key)) + 37 * count
-        run = Run(count, hex_id(32, *self._key, count), pid, at, plan.behaviour, plan.load_seconds)
+        run = Run(count, hex_id(32, *self._key, count), pid, at, behaviour or plan.behaviour, plan.load_seconds)
         self.runs.append((run, None))
         self.state.exec_main_code = self.state.exec_main_status = 0
         self.state.result, self.state.next_restart = "success", None
@@ -171,6 +188,7 @@ class Service:
             self._ended(at, EXITED, 1, "exit-code")
 
     def _ended(self, at: float, code: int, status: int, result: str) -> None:
+        self._due = None
         word = words.EXITED if code == EXITED else words.KILLED
         self._say(at, word, status=status, signal=Signals(status).name.removeprefix("SIG"))
         if result != "success":
@@ -180,7 +198,7 @@ class Service:
         self.state.exec_main_code, self.state.exec_main_status, self.state.result = code, status, result
         if result == "success":
             self._settle(at, ActiveState.INACTIVE, "dead")
-        elif self.plan.behaviour is Behaviour.RUNS_OUT_OF_MEMORY:
+        elif self.plan.behaviour in NEVER_RESTARTED:
             self._settle(at, ActiveState.FAILED, "failed")
         elif self.state.n_restarts >= LOOPS_BEFORE_GIVING_UP:
             self._give_up(at)
@@ -224,6 +242,7 @@ class Service:
     def _close(self, at: float) -> None:
         run, ended = self.runs[-1]
         self.runs[-1] = (run, at if ended is None else ended)
+        self.state.exited = at
 
     def _settle(self, at: float, active_state: ActiveState, sub_state: str) -> None:
         self.state.active_state, self.state.sub_state, self.state.since = active_state, sub_state, at
@@ -231,7 +250,7 @@ class Service:
     def _say(self, at: float, word: words.Word, **values: object) -> None:
         text = word.text.format(unit=self.plan.unit, description=self.plan.description, **values)
         at_usec = int(at * SECOND_USEC) + 1
-        if self.manager_lines and self.manager_lines[-1].at_usec >= at_usec:
-            at_usec = self.manager_lines[-1].at_usec + 1
+        if self.written and self.written[-1].at_usec >= at_usec:
+            at_usec = self.written[-1].at_usec + 1
         invocation_id = self.runs[-1][0].invocation_id if self.runs else ""
-        self.manager_lines.append(Line(at_usec, text, invocation_id, 1, "systemd", word.priority, word.message_id))
+        self.written.append(Line(at_usec, text, invocation_id, 1, "systemd", word.priority, word.message_id))

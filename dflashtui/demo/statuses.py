@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from dflashtui.demo.clock import moment
 from dflashtui.demo.noise import between, moving
 from dflashtui.demo.plan import GIB, Behaviour
+from dflashtui.demo.service import NEVER_RESTARTED
 from dflashtui.demo.writing import load, phase
 from dflashtui.model.unit import ActiveState, LoadState, Readiness, UnitStatus
 
 if TYPE_CHECKING:
+    from dflashtui.demo.plan import ServicePlan
     from dflashtui.demo.run import Run
     from dflashtui.demo.service import Service
 
@@ -38,6 +40,13 @@ def status(service: Service, now: float) -> UnitStatus:
         since=moment(state.since),
         started_at=moment(last.started) if last else None,
         needs_reload=False,
+        type="simple",
+        restart="no" if plan.behaviour in NEVER_RESTARTED else "on-failure",
+        exited_at=None if run or state.exited is None else moment(state.exited),
+        can_start=not state.is_masked,
+        can_stop=True,
+        can_reload=can_reload(plan),
+        transient=False,
         next_restart_at=None if state.next_restart is None else moment(state.next_restart),
         readiness=readiness,
         readiness_detail=detail,
@@ -45,6 +54,11 @@ def status(service: Service, now: float) -> UnitStatus:
         control_group=f"/system.slice/{plan.unit}" if run else None,
         **_use(service, run, now),
     )
+
+
+def can_reload(plan: ServicePlan) -> bool:
+    """Whether its unit has an `ExecReload=`: engines cannot, the wrapper can."""
+    return plan.engine not in HEALTH
 
 
 def _use(service: Service, run: Run | None, now: float) -> dict[str, float | None]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dflashtui.demo.statuses import status
+from dflashtui.demo.service import NEVER_RESTARTED
+from dflashtui.demo.statuses import can_reload, status
 
 if TYPE_CHECKING:
     from dflashtui.demo.service import Service
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 def unit_file(service: Service) -> str:
     """As `systemctl cat` shows it."""
     plan = service.plan
+    reload = "ExecReload=/bin/kill -HUP $MAINPID\n" if can_reload(plan) else ""
+    restart = "" if plan.behaviour in NEVER_RESTARTED else "Restart=on-failure\nRestartSec=10\n"
     gpus = ",".join(map(str, plan.gpus))
     return f"""# /etc/systemd/system/{plan.unit}
 [Unit]
@@ -24,9 +27,7 @@ Type=simple
 Environment=CUDA_VISIBLE_DEVICES={gpus}
 Environment=PYTHONUNBUFFERED=1
 ExecStart={plan.command}
-Restart=on-failure
-RestartSec=10
-TimeoutStopSec=60
+{reload}{restart}TimeoutStopSec=60
 
 [Install]
 WantedBy=multi-user.target
@@ -55,7 +56,7 @@ def properties(service: Service, now: float) -> dict[str, str]:
         "MemoryCurrent": unit.memory_current_bytes or "[not set]",
         "TasksCurrent": unit.tasks_current or "[not set]",
         "Type": "simple",
-        "Restart": "on-failure",
+        "Restart": unit.restart,
         "RestartUSec": "10s",
         "TimeoutStopUSec": "1min",
         "ExecStart": f"{{ path={plan.command.split()[0]} ; argv[]={plan.command} ; ignore_errors=no }}",
