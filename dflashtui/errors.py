@@ -67,6 +67,12 @@ class HostKeyRejected(TransportError):
         self.line = line
 
 
+class OwnFault(TransportError):
+    """This program failed where it should not have; the log has the traceback. One host's trouble stays its own."""
+
+    transient = True
+
+
 class TransportMisconfigured(TransportError):
     """The caller's own ssh_config, key or known_hosts file cannot be used; waiting does not help."""
 

@@ -169,7 +169,7 @@ class JournalHub:
         return self._watched | {unit for unit, count in self._reader_counts.items() if count > 0}
 
     def _units_changed(self) -> None:
-        if self._scope and self._wanted() != self._followed:
+        if self._scope and not self._scope.expired() and self._wanted() != self._followed:
             self._scope.reschedule(asyncio.get_running_loop().time() + UNITS_SETTLE_SECONDS)
 
     def _announce(self) -> None:

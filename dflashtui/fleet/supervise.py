@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 from datetime import timedelta
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from dflashtui.errors import DflashError, TransportLost
+from dflashtui.errors import DflashError, OwnFault, TransportLost
 from dflashtui.fleet.backoff import Backoff
 from dflashtui.fleet.board import utc_now
 from dflashtui.model.host import LinkState
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
     Connect = Callable[[Callable[[str], None]], AbstractAsyncContextManager[Transport]]
     Serve = Callable[[Transport], Awaitable[None]]
+
+LOG = logging.getLogger(__name__)
+E = TypeVar("E", bound=BaseException)
 
 
 class Supervisor:
@@ -64,6 +68,9 @@ class Supervisor:
                 await self._serve(transport)
         except* DflashError as failures:
             lost = _most_telling(failures)
+        except* Exception as faults:
+            LOG.exception("%s: fault while serving it", self._state.name)
+            lost = OwnFault(self._state.name, f"a fault of dflashtui itself, see its log: {_leaves(faults)[0]!r}")
         if lost is None:
             lost = TransportLost(self._state.name, "its streams ended without a reason")
         return lost, monotonic() - up_since if up_since else 0.0
@@ -89,8 +96,8 @@ def _most_telling(failures: BaseExceptionGroup[DflashError]) -> DflashError:
     return next((leaf for leaf in leaves if not leaf.transient), leaves[0])
 
 
-def _leaves(group: BaseExceptionGroup[DflashError]) -> list[DflashError]:
-    found: list[DflashError] = []
+def _leaves(group: BaseExceptionGroup[E]) -> list[E]:
+    found: list[E] = []
     for failure in group.exceptions:
         found += _leaves(failure) if isinstance(failure, BaseExceptionGroup) else [failure]
     return found

@@ -122,3 +122,11 @@ def test_waits_grow_to_the_cap_and_start_over_after_a_link_that_stayed() -> None
     assert waits[-1] >= CAP_SECONDS / 2
     assert backoff.next_seconds(lived_seconds=3.0) >= CAP_SECONDS / 2
     assert backoff.next_seconds(lived_seconds=600.0) <= 1.0
+
+
+async def test_a_fault_of_our_own_on_one_host_is_said_and_stays_its_own(running: Callable[[Stage], None]) -> None:
+    broken, well = Stage(cast("DflashError", RuntimeError("surprise"))), Stage()
+    running(broken)
+    running(well)
+    assert "a fault of dflashtui itself" in str((await broken.reaches(LinkState.UNREACHABLE)).error)
+    await well.reaches(LinkState.UP)
