@@ -16,7 +16,7 @@ from dflashtui.tui.log.buffer import LIVE_LIMIT
 from dflashtui.tui.log.lines import LogLines
 from dflashtui.tui.log.ranges import Range
 from dflashtui.tui.log.widget import LogPane
-from tests.tui.log_items import TRACEBACK, entries, entry, gap, numbered
+from tests.tui.log_items import START, TRACEBACK, entries, entry, gap, numbered
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -208,12 +208,14 @@ async def test_long_lines_are_cut_with_a_sign_and_errors_are_not() -> None:
         assert "the end" in "".join(app.shown)
 
 
-async def test_times_cycle() -> None:
+async def test_times_cycle_and_a_start_that_nobody_told_is_not_guessed() -> None:
     async with running() as (app, pilot):
         app.pane.show("h", "u.service", entries(["one", "two"]))
         await pilot.pause()
         assert app.shown[1] == "›  03:00:01.000 two"
         await pilot.press("t")
+        assert app.shown[1].split() == ["›", "–", "two"]
+        app.pane.tell_start("a" * 32, START)
         assert app.shown[1].split() == ["›", "+1.000", "two"]
         await pilot.press("t")
         assert app.shown[0].split() == ["one"]

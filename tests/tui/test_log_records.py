@@ -160,3 +160,12 @@ def test_saved_text_cannot_pretend_to_be_another_entry() -> None:
         "    2026-12-01T03:00:00Z systemd: Stopped",
     ]
     assert plain(record_of(0, gap(0))).startswith("2026-12-01T03:00:00.000000Z dflashtui: gap in the journal")
+
+
+def test_only_the_managers_word_is_a_start() -> None:
+    started = {"message_id": "39f53479d3a045ac8e11786248231fbf"}
+    buffer = Buffer()
+    buffer.append([entry(3, "Started by me").model_copy(update=started)])
+    assert buffer.starts == {}
+    buffer.append([entry(5, "Started sglang-a.", from_manager=True).model_copy(update=started), *numbered(2, first=6)])
+    assert buffer.starts == {"a" * 32: entry(5, "").at}

@@ -18,6 +18,9 @@ LIVE_LIMIT = 10_000
 PAUSED_LIMIT = 20_000
 """While a person reads older ones, so that what they read stays and there is room to scroll back."""
 
+START_IDS = frozenset({"7d4958e842da4a758f6c1cdc7b36dcc5", "39f53479d3a045ac8e11786248231fbf"})
+"""`Starting …` and `Started …` (sd-messages.h)."""
+
 
 class Taken(NamedTuple):
     """What an addition did: records that are new, the one that was folded into (if any)."""
@@ -32,7 +35,7 @@ class Buffer:
     def __init__(self) -> None:
         self.records: list[Record] = []
         self.starts: dict[str, datetime] = {}
-        """When each run began, as far as the buffer knows."""
+        """When each run began: from the manager's own words, or as told; a first line seen is not a start."""
         self._blocks = Blocks()
         self._next_seq = 0
         self._first_seq = -1
@@ -106,10 +109,8 @@ class Buffer:
 
     def _note_start(self, record: Record) -> None:
         entry = record.entry
-        if entry is not None and entry.invocation_id:
-            known = self.starts.get(entry.invocation_id)
-            if known is None or entry.at < known:
-                self.starts[entry.invocation_id] = entry.at
+        if entry is not None and entry.from_manager and entry.message_id in START_IDS and entry.invocation_id:
+            self.starts.setdefault(entry.invocation_id, entry.at)
 
 
 def fold(last: Record, record: Record) -> bool:

@@ -20,8 +20,7 @@ class LogPrompt(Horizontal):
     """Shown while it is used. `enter` keeps what was typed, `escape` drops it."""
 
     DEFAULT_CSS = """
-    LogPrompt { dock: bottom; height: 1; padding: 0 1; display: none; }
-    LogPrompt.-open { display: block; }
+    LogPrompt { dock: bottom; height: 1; padding: 0 1; }
     LogPrompt > Static { width: 1; }
     LogPrompt > Input { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
     """
@@ -46,6 +45,7 @@ class LogPrompt(Horizontal):
         self._kind = "/"
         self._sign = Static(markup=False)
         self._input = Input(compact=True)
+        self.display = False
 
     def compose(self) -> ComposeResult:
         """The key that opened it, and what is typed."""
@@ -59,8 +59,8 @@ class LogPrompt(Horizontal):
         self._input.placeholder = HINTS[kind]
         with self._input.prevent(Input.Changed):
             self._input.value = text
-        self.add_class("-open")
-        self._input.focus()
+        self.display = True
+        self.screen.set_focus(self._input)  # at once: focus() would come after the next keys
 
     def action_drop(self) -> None:
         """Forget what it says."""
@@ -70,7 +70,7 @@ class LogPrompt(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """As it is typed."""
         event.stop()
-        if self.has_class("-open"):
+        if self.display:
             self.post_message(self.Typed(self._kind, event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -79,5 +79,5 @@ class LogPrompt(Horizontal):
         self._close()
 
     def _close(self) -> None:
-        self.remove_class("-open")
+        self.display = False
         self.post_message(self.Closed())

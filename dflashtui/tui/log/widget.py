@@ -22,7 +22,7 @@ from dflashtui.tui.log.title import empty_words, name_of, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -97,6 +97,11 @@ No text of a host gets there."""
         rows = self._model.prepend(items)
         self._lines.settle(rows_added_above=rows)
         self._tell()
+
+    def tell_start(self, invocation_id: str, started_at: datetime) -> None:
+        """When a run began whose start is not among the lines; for the times since start. After `show`."""
+        self._model.buffer.starts[invocation_id] = started_at
+        self._lines.renew()
 
     def clear(self) -> None:
         """Forget all lines."""
