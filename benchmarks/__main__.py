@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import statistics
 from pathlib import Path
 
 from benchmarks.machine import machine
@@ -18,12 +19,13 @@ def main() -> int:
     wanted = _options()
     facts = machine()
     rows: list[Row] = []
-    with Setting(wanted.repeat) as setting:
+    with Setting(wanted.repeat, wanted.patience) as setting:
         for name in wanted.names or NAMES:
             say(name)
             rows += importlib.import_module(f"benchmarks.{name}").measure(setting)
+        facts["busy_percent_before_turns"] = setting.busy
     print(table(rows))
-    print(f"{facts['cores']} cores, {facts['cpu']}; load before: {facts['load_before']:.2f}")
+    print(f"{facts['cores']} cores, {facts['cpu']}; in use by others before the turns: {_busy(setting.busy)}")
     print(f"kept in {_keep(rows, facts)}")
     return 0
 
@@ -32,10 +34,17 @@ def _options() -> argparse.Namespace:
     options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     options.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)} (default: all)")
     options.add_argument("--repeat", type=int, help="how often each thing is measured (default: as the figure needs)")
+    options.add_argument(
+        "--patience", type=float, default=0, metavar="SECONDS", help="wait so long for a quiet machine before each turn"
+    )
     wanted = options.parse_args()
     if unknown := set(wanted.names) - set(NAMES):
         options.error(f"no measurement {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     return wanted
+
+
+def _busy(percents: list[float]) -> str:
+    return f"median {statistics.median(percents):.0f} %, at most {max(percents):.0f} %" if percents else "unknown"
 
 
 def _keep(rows: list[Row], facts: dict[str, object]) -> Path:

@@ -56,6 +56,7 @@ def measure(setting: Setting) -> tuple[Row, ...]:
     looks: dict[str, list[Look]] = {name: [] for name in ways}
     for turn in range(setting.runs(7) + 1):
         say(f"check_100: {turn or 'warming up'}")
+        setting.wait_for_quiet()
         for name, look in ways.items():
             once = look()
             if turn:

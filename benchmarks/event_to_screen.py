@@ -29,12 +29,14 @@ def measure(setting: Setting) -> tuple[Row, ...]:
     runs = setting.runs(20)
     console = (*setting.command, "-c", str(found.hosts_toml))
     say(f"event_to_screen: the console, {runs} times")
+    setting.wait_for_quiet()
     with Terminal(console, columns=200, rows=50, environment=setting.environment) as terminal:
         terminal.wait_for(host.encode())
         terminal.press(OPEN_HOST)
         ours = _stops(fleet, host, terminal, runs)
     loop = LOOP.format(config=found.ssh_config, host=host, unit=UNIT)
     say(f"event_to_screen: the loop, {runs} times")
+    setting.wait_for_quiet()
     with Terminal(("sh", "-c", loop), environment=setting.environment) as terminal:
         other = _stops(fleet, host, terminal, runs)
     how = "from the unit's InactiveEnterTimestampMonotonic to the read of the changed word from the pty"

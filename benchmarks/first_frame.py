@@ -39,6 +39,7 @@ def measure(setting: Setting) -> tuple[Row, ...]:
     runs: dict[str, list[float]] = {name: [] for name in commands}
     for turn in range(setting.runs(15) + 1):
         say(f"first_frame: {turn or 'warming up'}")
+        setting.wait_for_quiet()
         for name, (argv, pattern, environment) in commands.items():
             once = _first(argv, pattern.encode(), environment)
             if turn:

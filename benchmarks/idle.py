@@ -47,6 +47,7 @@ def measure(setting: Setting) -> tuple[Row, ...]:
     spans: dict[str, list[Span]] = {"still": [], "moving": [], "isd": [], "nobody": []}
     for turn in range(1, setting.runs(3) + 1):
         say(f"idle: {turn}, four times {SPAN_SECONDS + SETTLE_SECONDS} s")
+        setting.wait_for_quiet()
         spans["nobody"].append(_nobody(fleet))
         spans["isd"].append(_span(fleet, setting.isd, isd.FIRST_UNIT, isd_environment, lambda: None))
         spans["still"].append(_span(fleet, console, found.names[0], setting.environment, lambda: None))

@@ -31,6 +31,7 @@ def measure(setting: Setting) -> tuple[Row, ...]:
     rows = []
     for what, cut_seconds in cases.items():
         say(f"quit: {what}, {runs} times")
+        setting.wait_for_quiet()
         figure = Figure("", tuple(_quit(setting, found, cut_seconds) for _ in range(runs)))
         rows.append(Row(what, "s", figure, "ctrl+q to the end of the process, 3 hosts", TARGET_SECONDS))
     return tuple(rows)

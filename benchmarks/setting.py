@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import venv
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from benchmarks.machine import busy_percent
 from tests.fleet.harness import boot
 
 if TYPE_CHECKING:
@@ -21,18 +23,29 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 ISD = "isd-tui==0.6.1"
+QUIET_PERCENT = 15
 
 
 class Setting:
     """The fleet is booted when first asked for, and goes with the setting; so do the files."""
 
-    def __init__(self, repeat: int | None = None) -> None:
+    def __init__(self, repeat: int | None = None, patience_seconds: float = 0) -> None:
         self._repeat = repeat
+        self._patience_seconds = patience_seconds
         self._open = ExitStack()
+        self.busy: list[float] = []
+        """Percent of the cores that others used, just before each turn."""
 
     def runs(self, default: int) -> int:
         """How often to measure: what was asked for, else what the figure needs."""
         return self._repeat or default
+
+    def wait_for_quiet(self) -> None:
+        """Before a turn: note how busy the machine is, and wait while it is too busy and patience lasts."""
+        deadline = time.monotonic() + self._patience_seconds
+        while (busy := busy_percent()) > QUIET_PERCENT and time.monotonic() < deadline:
+            pass
+        self.busy.append(round(busy, 1))
 
     @cached_property
     def folder(self) -> Path:
