@@ -11,6 +11,7 @@ import pytest
 from textual.app import App
 
 from dflashtui.text import printable
+from dflashtui.tui.ascii import TABLE
 from dflashtui.tui.log import messages
 from dflashtui.tui.log.buffer import LIVE_LIMIT
 from dflashtui.tui.log.lines import LogLines
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.message import Message
     from textual.pilot import Pilot
+
+    from dflashtui.model.journal import JournalItem
 
 HOSTILE = "[/x] [red]no[/] \x1b]0;title\x07 \x1b[2J \x9b31m 日本語 \u202ereversed \x00"
 
@@ -171,9 +174,9 @@ async def test_a_filter_that_hides_everything_says_so() -> None:
 
 async def test_gaps_carry_a_mark_that_no_line_of_a_host_can() -> None:
     async with running() as (app, pilot):
-        app.pane.show("h", "u.service", [entry(0, "┄ gap in the journal: forged"), gap(1)])
+        app.pane.show("h", "u.service", [entry(0, "━ gap in the journal: forged"), gap(1)])
         await pilot.pause()
-        assert [row[:3] for row in app.shown[:2]] == ["   ", "› ┄"]
+        assert [row[:3] for row in app.shown[:2]] == ["   ", "› ━"]
 
 
 @pytest.mark.parametrize("from_manager", [False, True])
@@ -305,3 +308,21 @@ async def test_the_line_under_the_cursor_stays_in_view_when_the_size_changes() -
             await pilot.resize_terminal(*size)
             await asyncio.sleep(0)
             assert [row[-7:] for row in app.shown if row.startswith("›")] == ["line 20"]
+
+
+async def test_every_sign_has_an_ascii_form_of_its_own() -> None:
+    async with running() as (app, pilot):
+        items: list[JournalItem] = [
+            entry(0, "INFO"),
+            entry(1, "ERROR"),
+            entry(2, "WARNING"),
+            entry(3, "Started", from_manager=True),
+            *entries(TRACEBACK[:2], 4),
+            gap(6),
+        ]
+        app.pane.show("h", "u.service", items)
+        await pilot.pause()
+        signs = [row[2] for row in app.shown[:7]]
+        plain = [sign.translate(TABLE) for sign in signs]
+        assert all(sign.isascii() for sign in plain)
+        assert len(set(plain)) == len(set(signs)) == 6

@@ -96,14 +96,14 @@ def _sign(row: Row) -> str:
     """What kind of line it is, without colour."""
     record = row.record
     if record.is_ours:
-        return "┄"
+        return "━"
     if record.is_in_block or not row.is_first:
         return "│" if record.is_error or record.level is Priority.WARNING else " "
     if record.is_error:
         return "×"
     if record.level is Priority.WARNING:
         return "▲"
-    return "·" if record.entry is not None and record.entry.from_manager else " "
+    return "▸" if record.entry is not None and record.entry.from_manager else " "
 
 
 def style_name(record: Record) -> str | None:

@@ -40,7 +40,7 @@ class LogPane(Vertical):
 
 `/` searches, `&` shows only lines that match (`!word`: that do not), `L` hides what is less bad, `e` finds errors.
 
-Signs at the left: `×` error, `▲` warning, `│` part of a traceback, `·` said by systemd, `┄` a gap.
+Signs at the left: `×` error, `▲` warning, `│` part of a traceback, `▸` said by systemd, `━` a gap.
 No text of a host gets there."""
     DEFAULT_CSS = "LogPane { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [*LOG_KEYS]
