@@ -49,10 +49,10 @@ async def _serve(listener: socket.socket, stream: Stream) -> None:
     try:
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
     finally:
+        writer.close()  # first: a cancellation may end this block at any wait
         for way in ways:
             way.cancel()
         await asyncio.gather(*ways, return_exceptions=True)
-        writer.close()
         with suppress(OSError):
             await writer.wait_closed()
 

@@ -6,6 +6,7 @@ Texts are those of systemctl under LC_ALL=C and TZ=UTC (systemd-ssh facts, part 
 from __future__ import annotations
 
 import re
+import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -106,7 +107,7 @@ READERS: dict[Kind, Callable[[str], object]] = {
     Kind.FLAG: {"yes": True, "no": False}.get,
     Kind.TIME: lambda text: 0 if text in MISSING else time_usec(text),
     Kind.SPAN: lambda text: UNSET if text in MISSING else span_usec(text),
-    Kind.LIST: str.split,
+    Kind.LIST: shlex.split,
     Kind.ID: bytes.fromhex,
     Kind.ERROR: _error,
 }

@@ -117,6 +117,17 @@ def test_a_value_may_span_lines() -> None:
     ]
 
 
+def test_lists_are_quoted_as_a_shell_would() -> None:
+    block = {
+        "Id": r"h-\x5b.service",
+        "Names": r'"h-\\x5b.service" h.service',
+        "DropInPaths": '"/etc/a b/c.conf" /d.conf',
+    }
+    unit = unit_status(typed(block))
+    assert unit.aliases == ("h.service",)
+    assert unit.drop_in_paths == ("/etc/a b/c.conf", "/d.conf")
+
+
 def test_bytes_that_are_no_text_stay_visible() -> None:
     assert blocks(b"Description=\xff\n") == [{"Description": "\\xff"}]
 
