@@ -9,8 +9,8 @@ from dflashtui.errors import (
     ActionDenied,
     ActionRefused,
     CommandFailed,
-    CommandTimeout,
     OutcomeUnknown,
+    SourceUnavailable,
     TransportError,
 )
 from dflashtui.model.action import UnitAction, Verb
@@ -45,12 +45,13 @@ class Systemctl:
     """`/run/user/UID` of a user's manager; `None`: the system's."""
 
     async def read(self, verb: str, *arguments: str) -> bytes:
-        """The output of a question. Raises `CommandFailed`, `CommandTimeout`, `TransportLost`."""
+        """The output of a question. Raises `CommandFailed`, `SourceUnavailable`, `TransportLost`."""
         limit = ("timeout", "-k", "1", str(ANSWER_LIMIT_SECONDS))
         question = (*self._program(), verb, *arguments)
         done = await self.transport.run((*self._environment(), *limit, *question))
         if done.exit_status in TIMED_OUT:
-            raise CommandTimeout(done.host, f"systemctl {verb} gave no answer within {ANSWER_LIMIT_SECONDS} s")
+            silent = f"systemctl {verb} gave no answer within {ANSWER_LIMIT_SECONDS} s: the manager or its bus hangs"
+            raise SourceUnavailable(done.host, "units", silent)
         return replace(done, argv=question).check().stdout
 
     async def unit_file(self, unit: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from dflashtui.errors import ActionDenied, ActionRefused, SourceUnavailable
+from dflashtui.errors import ActionDenied, ActionRefused, CommandFailed, DecodeError, SourceUnavailable
 from dflashtui.source import systemd_jobs
 from dflashtui.source.systemd_names import full_pattern, is_glob, is_template, is_unit_name, matches
 from dflashtui.source.systemd_show import blocks, first_words, typed
@@ -132,6 +132,13 @@ class SystemctlUnits:
         return await self._systemctl.properties(unit)
 
     async def _units(self, patterns: Sequence[str]) -> tuple[UnitStatus, ...]:
+        """Raises `SourceUnavailable`, `TransportLost`."""
+        try:
+            return await self._shown(patterns)
+        except (CommandFailed, DecodeError) as failed:
+            raise SourceUnavailable(self._systemctl.transport.host, "units", str(failed)) from failed
+
+    async def _shown(self, patterns: Sequence[str]) -> tuple[UnitStatus, ...]:
         names = await self._names(patterns)
         if not names:
             return ()

@@ -61,6 +61,8 @@ async def test_the_result_is_that_of_our_job(manager: FakeManager, result: str) 
         await asked(manager, "StartUnit")
         end_job(manager, "failed" if result == "done" else "done", job="/org/freedesktop/systemd1/job/6")
         end_job(manager, "done" if result != "done" else "failed", sender=":1.66")
+        await asyncio.sleep(0.05)
+        assert not doing.done(), "nobody else's job, and nobody else's word about ours"
         end_job(manager, result)
         assert await doing == (result, "bus")
         assert ("StartUnit", ["x.service", "replace"]) in manager.arguments
@@ -251,6 +253,20 @@ async def test_systemctl_is_the_last_way() -> None:
     transport = FakeTransport(answers={"systemctl --version": (0, "systemd 252 (252.39)\n+PAM\n", "")})
     async with open_units(transport, manager="system", become="none") as source:
         assert (source.via, source.systemd_version) == ("systemctl", 252)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ((124, "", ""), "no answer within 10 s"),
+        ((1, "", "Failed to connect to bus: No such file\n"), "Failed to connect to bus"),
+        ((0, "MainPID=many\n", ""), "cannot read b'MainPID=many'"),
+    ],
+)
+async def test_systemctl_that_cannot_say(answer: tuple[int, str, str], words: str) -> None:
+    source = SystemctlUnits(Systemctl(FakeTransport(answers={"systemctl show": answer})), version=252, become="none")
+    with pytest.raises(SourceUnavailable, match=words):
+        await anext(source.watch(["x.service"]))
 
 
 async def test_a_users_manager_that_does_not_run() -> None:
