@@ -75,13 +75,24 @@ class Transport(Protocol):
     async def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", output_limit_bytes: int = OUTPUT_LIMIT_BYTES
     ) -> Completed:
-        """Run a command to its end. Raises `TransportLost`; a failing command is a value, see `Completed.check`."""
+        """Run a command to its end; one that fails is a value, see `Completed.check`.
+
+        Raises `TransportLost` if it was not started; `exit_status` is `None` if the link ended while it ran.
+        Raises `SourceUnavailable` where the login shell runs no commands, or sshd grants no session.
+        """
 
     def stream(self, argv: Sequence[str]) -> AbstractAsyncContextManager[Stream]:
-        """Start a command and talk with it until the context is left."""
+        """Start a command and talk with it until the context is left, which ends it.
+
+        Raises as `run`; `SourceUnavailable` may come later, too, when sshd allows so few sessions that a short
+        command needs this one's.
+        """
 
     async def put(self, data: bytes, path: PurePosixPath, *, mode: int) -> None:
-        """Write a whole file beside `path`, fsync it, and rename it over `path`. Raises `CommandFailed`."""
+        """Write a whole file beside `path`, fsync it, and rename it over `path`.
+
+        Raises `CommandFailed`, the old file untouched; `TransportLost` if nobody knows which text is there now.
+        """
 
     def local_socket(self, path: str) -> AbstractAsyncContextManager[Path]:
         """A local path that reaches the host's unix socket `path`, in a private folder.

@@ -39,6 +39,7 @@ class Session(Pipes, asyncssh.SSHClientSession[bytes]):
         self._host, self._program, self._owner = host, argv[0], owner
         self._stdout, self._stderr = mark.on_stdout(), mark.on_stderr()
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
+        self._closed = asyncio.Event()
 
     @property
     def is_granted(self) -> bool:
@@ -76,6 +77,7 @@ class Session(Pipes, asyncssh.SSHClientSession[bytes]):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The channel is closed; without an exit status nobody knows how the command ended."""
+        self._closed.set()
         self._owner.released(self)
         if self.exit_status is None:
             lost = TransportLost(self._host, f"{exc or 'the connection ended'}, while {self._program} ran")
@@ -128,3 +130,10 @@ class Session(Pipes, asyncssh.SSHClientSession[bytes]):
             async with asyncio.timeout(seconds):
                 await self.over()
         return self.is_over
+
+    async def closed_within(self, seconds: float) -> None:
+        """Wait, at most that long, until the host has closed its side, too."""
+        if self.is_granted:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._closed.wait()

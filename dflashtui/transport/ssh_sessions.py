@@ -177,6 +177,7 @@ class Sessions:
                 await self._kill(session, session.process_id)
         finally:
             session.hang_up()
+        await session.closed_within(GRACE_SECONDS)
 
     async def _kill(self, session: Session, process_id: str) -> None:
         """By a command of its own; where no channel is left for one, closing the pipes has to do."""
@@ -187,5 +188,7 @@ class Sessions:
                     self._claims.add(killer)
                     await self._ask(killer)
                     await session.over()
+            await killer.ended_within(GRACE_SECONDS)
         finally:
             killer.hang_up()
+        await killer.closed_within(GRACE_SECONDS)
