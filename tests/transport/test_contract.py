@@ -232,7 +232,8 @@ async def test_the_callers_time_limit_is_kept(transport: Transport) -> None:
 
 async def test_a_file_is_put_whole_with_its_mode(transport: Transport, tmp_path: Path) -> None:
     data = bytes(range(256)) * 2000
-    path = tmp_path / "a b'c.service"
+    path = tmp_path / "units" / "a b'c.service"
+    path.parent.mkdir()
     path.write_bytes(b"old")
     await transport.put(data, PurePosixPath(path), mode=0o640)
     if isinstance(transport, FakeTransport):
@@ -240,7 +241,7 @@ async def test_a_file_is_put_whole_with_its_mode(transport: Transport, tmp_path:
         return
     assert hashlib.sha256(path.read_bytes()).digest() == hashlib.sha256(data).digest()
     assert path.stat().st_mode & 0o7777 == 0o640
-    assert os.listdir(tmp_path) == [path.name]  # noqa: PTH208 - one of the names is all there is
+    assert os.listdir(path.parent) == [path.name]  # noqa: PTH208 - one of the names is all there is
 
 
 async def test_where_nothing_can_be_put_the_old_file_stays(transport: Transport, tmp_path: Path) -> None:
