@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,9 @@ def _config(options: Options) -> Config:
 
 
 def _fleet(config: Config, options: Options) -> Fleet:
+    """Called behind the first picture: what was imported until then is never garbage, what comes now may be."""
+    gc.freeze()
+    gc.enable()
     if options.demo:
         from dflashtui.demo.fleet import DemoFleet
 
