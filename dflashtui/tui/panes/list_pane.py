@@ -51,12 +51,12 @@ class ListPane(Vertical):
         """Type a filter."""
         self._input.value = self.rows.listing.query
         self._input.display = True
-        self._input.focus()
+        self.screen.set_focus(self._input)  # at once: focus() would come after the next keys
 
     def end_filter(self) -> None:
         """Keys go to the rows again."""
         self._input.display = False
-        self.rows.focus()
+        self.screen.set_focus(self.rows)
 
     @property
     def noun(self) -> str:
