@@ -13,6 +13,8 @@ ESCAPE_SEQUENCE = re.compile(
 )
 HARMLESS_ASCII = re.compile(r"[\t -~]*\Z")
 UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+MARKS = frozenset({"Mn", "Me"})
+"""Drawn on the character before them; most, but not all, have a combining class."""
 MAX_MARKS_IN_A_ROW = 3
 ELLIPSIS = "…"
 
@@ -52,7 +54,7 @@ def _marks_bounded(text: str) -> str:
     kept: list[str] = []
     marks = 0
     for char in text:
-        marks = marks + 1 if unicodedata.combining(char) else 0
+        marks = marks + 1 if unicodedata.category(char) in MARKS else 0
         if marks <= MAX_MARKS_IN_A_ROW:
             kept.append(char)
     return "".join(kept)

@@ -2,6 +2,7 @@
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,8 +38,9 @@ def test_long_text_is_cut_and_says_so() -> None:
     assert printable("x" * 50, limit=10) == "xxxxxxxxx…"
 
 
-def test_stacked_marks_are_bounded() -> None:
-    assert len(printable("e" + "\u0301" * 10_000, limit=20_000)) == 4
+@pytest.mark.parametrize("mark", ["\u0301", "\u20dd", "\ufe0f", "\u0e31"])
+def test_stacked_marks_are_bounded(mark: str) -> None:
+    assert len(printable("e" + mark * 10_000, limit=20_000)) == 4
 
 
 def test_names_are_cut_in_the_middle() -> None:
