@@ -6,6 +6,7 @@ that no widget names a colour.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -70,8 +71,16 @@ def toned(pieces: Cell, tone: str) -> Cell:
     return tuple((text, tone) for text, _ in pieces)
 
 
+def untabbed(pieces: Cell) -> Cell:
+    """With a blank for each tab: a terminal would jump to a column that nobody counted."""
+    if not any("\t" in text for text, _ in pieces):
+        return pieces
+    return tuple((text.replace("\t", " "), tone) for text, tone in pieces)
+
+
 def cut(pieces: Cell, width: int) -> Cell:
     """At most `width` cells, with `…` where something is missing at the end."""
+    pieces = untabbed(pieces)
     if measured(pieces) <= width:
         return pieces
     if width <= 0:
@@ -89,6 +98,7 @@ def cut(pieces: Cell, width: int) -> Cell:
 
 def cut_middle(pieces: Cell, width: int) -> Cell:
     """At most `width` cells, with `…` in the middle; the tone of the first piece holds for all."""
+    pieces = untabbed(pieces)
     if measured(pieces) <= width or not pieces:
         return pieces
     text, tone = plain(pieces), pieces[0][1]
@@ -101,12 +111,8 @@ def cut_middle(pieces: Cell, width: int) -> Cell:
 
 def _tail(text: str, width: int) -> str:
     """The last `width` cells; a wide character that would be halved becomes a blank."""
-    kept = ""
-    for char in reversed(text):
-        if cell_len(char + kept) > width:
-            break
-        kept = char + kept
-    return " " * (width - cell_len(kept)) + kept
+    start = bisect_left(range(len(text)), -width, key=lambda place: -cell_len(text[place:]))
+    return " " * (width - cell_len(text[start:])) + text[start:]
 
 
 def fitted(pieces: Cell, width: int, align: str = "left") -> Cell:
