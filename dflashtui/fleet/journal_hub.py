@@ -86,6 +86,11 @@ class JournalHub:
         """Lines that came faster than they were taken."""
         return self._logs.dropped_count
 
+    @property
+    def behind_seconds(self) -> float:
+        """How far what readers see is behind the host's present; over 5 s a flooding unit is skipped."""
+        return self.resume.behind_seconds
+
     def watch(self, units: Iterable[str]) -> None:
         """Follow these units, by full name, whether anybody reads them or not."""
         self._watched = frozenset(units)

@@ -131,6 +131,11 @@ def at_cursor_argv(access: JournalAccess, cursor: str) -> tuple[str, ...]:
     return access.argv(*PLACE, f"--cursor={cursor}", "--lines=1")
 
 
+def from_cursor_argv(access: JournalAccess, cursor: str, matches: Sequence[str]) -> tuple[str, ...]:
+    """From a cursor (inclusive) up to now."""
+    return access.argv(*JSON, f"--cursor={cursor}", *matches)
+
+
 def follow_argv(
     access: JournalAccess, matches: Sequence[str], position: Sequence[str], filters: Sequence[str] = ()
 ) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dflashtui.errors import DecodeError
 from dflashtui.model.journal import JournalEntry, JournalGap
-from dflashtui.source.journal_entry import decode
+from dflashtui.source.journal_entry import decode, decode_entry
 from dflashtui.source.journal_reading import REBOOTED, UNREADABLE
 
 if TYPE_CHECKING:
@@ -59,3 +59,11 @@ def with_boots_marked(items: Iterable[JournalItem]) -> Iterator[JournalItem]:
                 yield JournalGap(at=item.at, reason=REBOOTED, unit=item.unit)
             boot_id = item.boot_id
         yield item
+
+
+def first_entry(printed: bytes) -> JournalEntry | None:
+    """`None`: nothing was printed. Raises `DecodeError` if something else than an entry was."""
+    lines = [line for line in printed.split(b"\n") if line.startswith(b"{")]
+    if not lines and printed.strip():
+        raise DecodeError("journalctl", printed)
+    return decode_entry(lines[0]) if lines else None

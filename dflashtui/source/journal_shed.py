@@ -24,7 +24,7 @@ REFILLED = 0.25
 class Quota:
     """How much of one unit's output is taken."""
 
-    lines_per_second: float = 20_000
+    lines_per_second: float = 10_000
     burst_lines: float = 50_000
     """A crash that prints much at once passes whole."""
 

@@ -37,20 +37,24 @@ def way_to(fleet: TestFleet, host: str, user: str = "root") -> AbstractAsyncCont
 
 
 @asynccontextmanager
-async def kept_running(hub: JournalHub, fleet: TestFleet, host: str, user: str = "root") -> AsyncIterator[None]:
-    """Connect, run the hub, and again when the link is lost."""
+async def kept_running(
+    hub: JournalHub, fleet: TestFleet, host: str, user: str = "root"
+) -> AsyncIterator[asyncio.Event]:
+    """Connect, run the hub, and again when the link is lost; the event says that it was."""
+    lost = asyncio.Event()
 
     async def again_and_again() -> None:
         while True:
             with suppress(TransportError):
                 async with way_to(fleet, host, user) as transport:
                     await hub.run(transport)
+            lost.set()
             await asyncio.sleep(0.2)
 
     async with asyncio.TaskGroup() as group:
         task = group.create_task(again_and_again())
         try:
-            yield
+            yield lost
         finally:
             task.cancel()
 
@@ -69,33 +73,31 @@ class Reader:
         """`invocation_id`: only that run counts for `numbers`."""
         self._items = items
         self._invocation_id = invocation_id
-        self.seen: list[JournalItem] = []
+        self.entries: list[JournalEntry] = []
+        self.messages: list[str] = []
+        self.gaps: list[str] = []
+        self.numbers: list[int] = []
+        """Of the lines that lines.py writes."""
+        self.lost = 0
+        """Lines that gaps tell of."""
 
     async def read(self) -> tuple[JournalItem, ...]:
         async with asyncio.timeout(SECONDS):
             batch = await anext(self._items)
-        self.seen += batch
+        for item in batch:
+            if isinstance(item, JournalGap):
+                self.gaps.append(item.text)
+                self.lost += item.entries_lost or 0
+            else:
+                self._note(item)
         return batch
+
+    def _note(self, entry: JournalEntry) -> None:
+        self.entries.append(entry)
+        self.messages.append(entry.message)
+        if entry.message.startswith("line ") and self._invocation_id in {None, entry.invocation_id}:
+            self.numbers.append(int(entry.message.removeprefix("line ")))
 
     async def until(self, holds: Callable[[], bool]) -> None:
         while not holds():
             await self.read()
-
-    @property
-    def messages(self) -> list[str]:
-        return [item.message for item in self.seen if isinstance(item, JournalEntry)]
-
-    @property
-    def numbers(self) -> list[int]:
-        """Of the lines that lines.py writes."""
-        return [
-            int(item.message.removeprefix("line "))
-            for item in self.seen
-            if isinstance(item, JournalEntry)
-            and item.message.startswith("line ")
-            and self._invocation_id in {None, item.invocation_id}
-        ]
-
-    @property
-    def gaps(self) -> list[str]:
-        return [item.text for item in self.seen if isinstance(item, JournalGap)]

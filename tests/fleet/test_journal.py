@@ -17,7 +17,7 @@ from dflashtui.model.journal import JournalEntry
 from dflashtui.ops.logs import logs
 from dflashtui.ops.logs_tail import LogOptions, LogSource
 from dflashtui.source.journal_access import journal_access
-from tests.fleet.journal_reader import Reader, kept_running, until, way_to
+from tests.fleet.journal_reader import SECONDS, Reader, kept_running, until, way_to
 
 if TYPE_CHECKING:
     from tests.fleet.harness.fleet import TestFleet
@@ -67,10 +67,12 @@ async def test_a_cut_of_20_seconds_loses_nothing_and_repeats_nothing(fleet: Test
 async def test_what_was_vacuumed_during_a_cut_is_a_gap(fleet: TestFleet, hub: JournalHub) -> None:
     fleet.start(HOST, COUNTER)
     hub.watch([COUNTER])
-    async with kept_running(hub, fleet, HOST), hub.subscribe(COUNTER) as items:
+    async with kept_running(hub, fleet, HOST) as lost, hub.subscribe(COUNTER) as items:
         reader = Reader(items, run_of(fleet))
         await reader.until(lambda: len(reader.numbers) > 20)
         fleet.cut(HOST)
+        async with asyncio.timeout(SECONDS):
+            await lost.wait()
         cut_at = last_number(fleet)
         await until(lambda: last_number(fleet) > cut_at + 200)
         fleet.check(HOST, "journalctl", "--rotate", "--vacuum-files=1")
@@ -79,6 +81,25 @@ async def test_what_was_vacuumed_during_a_cut_is_a_gap(fleet: TestFleet, hub: Jo
         await reader.until(lambda: reader.numbers[-1] > cut_at + 300)
     holes = lost_or_repeated(reader.numbers)
     assert len(holes) == 1
+    assert "vacuumed" in reader.gaps[0]
+
+
+async def test_a_follower_stopped_while_its_journal_is_vacuumed_tells_a_gap(fleet: TestFleet, hub: JournalHub) -> None:
+    fleet.start(HOST, COUNTER)
+    hub.watch([COUNTER])
+    async with kept_running(hub, fleet, HOST), hub.subscribe(COUNTER) as items:
+        reader = Reader(items, run_of(fleet))
+        await reader.until(lambda: len(reader.numbers) > 20)
+        fleet.check(HOST, "pkill", "-STOP", "-f", "journalctl --follow")
+        stopped_at = last_number(fleet)
+        await until(lambda: last_number(fleet) > stopped_at + 150)
+        fleet.check(HOST, "journalctl", "--rotate", "--vacuum-files=1")
+        await until(lambda: last_number(fleet) > stopped_at + 200)
+        fleet.check(HOST, "pkill", "-CONT", "-f", "journalctl --follow")
+        await reader.until(lambda: reader.numbers[-1] > stopped_at + 200)
+    holes = lost_or_repeated(reader.numbers)
+    assert len(holes) == 1
+    assert len(reader.gaps) == 1
     assert "vacuumed" in reader.gaps[0]
 
 
@@ -116,6 +137,30 @@ async def test_what_journald_suppresses_is_told(fleet: TestFleet, hub: JournalHu
     assert f"journald suppressed {500 - given} messages (its rate limit)" in reader.gaps
     fleet.check(HOST, "rm", "-r", "/run/systemd/system/worker@suppressed.service.d")
     fleet.check(HOST, "systemctl", "daemon-reload")
+
+
+async def test_a_flood_is_counted_and_starves_nobody(fleet: TestFleet, hub: JournalHub) -> None:
+    count = 150_000
+    fleet.write_file(HOST, "/etc/fleet/flood.env", f"LINES={count}\nRATE=0\n")
+    fleet.start(HOST, COUNTER)
+    hub.watch([COUNTER, "flood.service"])
+    async with (
+        kept_running(hub, fleet, HOST),
+        hub.subscribe(COUNTER) as quiet_items,
+        hub.subscribe("flood.service", lines=0) as flood_items,
+    ):
+        quiet = Reader(quiet_items, run_of(fleet))
+        await quiet.until(lambda: len(quiet.numbers) > 20)
+        fleet.start(HOST, "flood.service")
+        flood = Reader(flood_items, fleet.show(HOST, "flood.service")["InvocationID"])
+        async with asyncio.TaskGroup() as group:
+            reading = group.create_task(flood.until(lambda: len(flood.numbers) + flood.lost >= count))
+            await quiet.until(reading.done)
+    assert flood.numbers == sorted(set(flood.numbers))
+    assert len(lost_or_repeated(flood.numbers)) <= len(flood.gaps)
+    assert flood.lost == hub.dropped_count
+    assert lost_or_repeated(quiet.numbers) == []
+    assert quiet.gaps == []
 
 
 async def test_binary_and_oversized_messages_arrive_whole(fleet: TestFleet, hub: JournalHub) -> None:
@@ -156,7 +201,7 @@ async def test_a_unit_added_while_following_disturbs_nobody(fleet: TestFleet, hu
         async with hub.subscribe(added) as more_items:
             other = Reader(more_items)
             await other.read()
-            before = len(other.seen)
+            before = len(other.messages)
             fleet.start(HOST, added)
             await other.until(lambda: "done" in other.messages[before:])
         await reader.until(lambda: reader.numbers[-1] > last_number(fleet) - 5)
@@ -224,9 +269,8 @@ async def test_a_user_manager_s_unit_is_read_by_its_user(fleet: TestFleet) -> No
         fleet.check(HOST, *as_ops, "restart", unit)
         await reader.until(lambda: len(reader.numbers) > 20)
         fleet.check(HOST, *as_ops, "stop", unit)
-        await reader.until(lambda: any(item.from_manager for item in reader.seen if isinstance(item, JournalEntry)))
-    ran = [item for item in reader.seen if isinstance(item, JournalEntry)]
-    assert {item.unit for item in ran} == {unit}
+        await reader.until(lambda: reader.entries[-1].from_manager)
+    assert {entry.unit for entry in reader.entries} == {unit}
     assert lost_or_repeated(reader.numbers[-20:]) == []
 
 
@@ -243,7 +287,7 @@ async def test_logs_merges_the_hosts_and_goes_on(fleet: TestFleet) -> None:
         if len(lines) > 600:
             done.set()
 
-    async with asyncio.timeout(SECONDS_FOR_LOGS), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
         task = group.create_task(
             logs(sources, COUNTER, LogOptions(follow=True, lines=20, json=True), write, lambda _line: None)
         )
@@ -251,14 +295,14 @@ async def test_logs_merges_the_hosts_and_goes_on(fleet: TestFleet) -> None:
         task.cancel()
     documents = [json.loads(line) for line in lines]
     for host in hosts:
-        numbers = [int(one["message"].removeprefix("line ")) for one in documents if one["host"] == host]
+        run = fleet.show(host, COUNTER)["InvocationID"]
+        own = [one for one in documents if one["host"] == host and one.get("invocation_id") == run]
+        numbers = [int(one["message"].removeprefix("line ")) for one in own if one["message"].startswith("line ")]
+        assert len(numbers) > 50
         assert lost_or_repeated(numbers) == []
     stamps = [one["at"] for one in documents]
     out_of_order = sum(before > after for before, after in itertools.pairwise(stamps))
     assert out_of_order < len(stamps) / 20
-
-
-SECONDS_FOR_LOGS = 40
 
 
 async def test_logs_of_a_host_that_refuses_is_3(fleet: TestFleet) -> None:

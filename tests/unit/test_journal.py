@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,11 +14,18 @@ from dflashtui.model.journal import JournalEntry, JournalGap
 from dflashtui.source.journal import JournalReader
 from dflashtui.source.journal_access import journal_access
 from dflashtui.source.journal_argv import JournalAccess
-from dflashtui.source.journal_cursor import ResumePoint
+from dflashtui.source.journal_cursor import SILENCE_SECONDS, ResumePoint
 from dflashtui.source.journal_history import TOO_MUCH, history_items
+from dflashtui.source.journal_lag import FLOOD_LINES
 from dflashtui.source.journal_reading import REBOOTED
+from dflashtui.source.journal_shed import Quota
 from dflashtui.transport.base import Completed
 from tests.unit.journal_fakes import FakeHost, line_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from dflashtui.model.journal import JournalItem
 
 A, B = "a.service", "b.service"
 
@@ -111,6 +120,73 @@ async def test_a_lost_link_is_an_error_and_the_place_is_kept(host: FakeHost, rea
         await anext(batches)
     assert resume.cursor == cursor
     assert host.followers == []
+
+
+async def test_what_is_vacuumed_away_from_under_a_follower_is_told(host: FakeHost) -> None:
+    now = [100.0]
+    reader = JournalReader(host, JournalAccess(), clock=lambda: now[0])
+    host.log("old")
+    async with aclosing(reader.follow({A}, ResumePoint())) as batches:
+        first = asyncio.ensure_future(anext(batches))
+        while not host.followers:  # noqa: ASYNC110 - the fake has no event for it
+            await asyncio.sleep(0)
+        host.log("read")
+        await first
+        host.lags = True
+        for number in range(3):
+            host.log(f"line {number}")
+        host.vacuum(keep=1)
+        del host.followers[0].untold[:2]
+        now[0] += SILENCE_SECONDS
+        host.tell_followers()
+        gap, line = await anext(batches)
+    assert isinstance(gap, JournalGap)
+    assert "vacuumed" in gap.reason
+    assert texts((line,)) == ["line 2"]
+
+
+async def test_a_follower_that_a_flood_left_behind_skips_it_and_nothing_else(host: FakeHost) -> None:
+    now = [host.now_usec / 1_000_000]
+    reader = JournalReader(host, JournalAccess(), clock=lambda: now[0])
+    host.log("old")
+    resume = ResumePoint()
+    await reader.anchor(resume)
+    host.lags = True
+    async with aclosing(reader.follow({A, B}, resume, quota=Quota())) as batches:
+        first = asyncio.ensure_future(anext(batches))
+        while not host.followers:  # noqa: ASYNC110 - the fake has no event for it
+            await asyncio.sleep(0)
+        host.log("near")
+        host.tell_followers()
+        assert texts(await first) == ["near"]
+        for number in range(FLOOD_LINES + 500):
+            host.log(f"flood {number}")
+            if number % 100 == 0:
+                host.log(f"quiet {number}", B)
+        now[0] += 60
+        host.tell_followers()
+        seen = [item async for item in _until(batches, lambda: resume.cursor == host.entries[-1]["__CURSOR"])]
+        host.lags = False
+        host.log("after")
+        assert texts(await anext(batches)) == ["after"]
+    gaps = [item for item in seen if isinstance(item, JournalGap)]
+    assert [gap.unit for gap in gaps] == [A]
+    assert "writes faster than its journal can be read" in gaps[0].text
+    given = [item.message for item in seen if isinstance(item, JournalEntry)]
+    assert [text for text in given if text.startswith("quiet")] == [
+        f"quiet {number}" for number in range(0, FLOOD_LINES + 500, 100)
+    ]
+    flood = [text for text in given if text.startswith("flood")]
+    assert flood == [f"flood {number}" for number in range(len(flood))]
+    assert len(flood) + (gaps[0].entries_lost or 0) == FLOOD_LINES + 500
+
+
+async def _until(
+    batches: AsyncIterator[tuple[JournalItem, ...]], holds: Callable[[], bool]
+) -> AsyncIterator[JournalItem]:
+    while not holds():
+        for item in await anext(batches):
+            yield item
 
 
 @pytest.mark.parametrize(

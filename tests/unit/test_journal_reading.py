@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dflashtui.model.journal import JournalEntry, JournalGap
-from dflashtui.source.journal_cursor import ResumePoint, place, stands_at_or_before, start_at
+from dflashtui.source.journal_cursor import Doubt, ResumePoint, place, stands_at_or_before, start_at
 from dflashtui.source.journal_reading import OVERRUN, REBOOTED, UNREADABLE, LineSplitter, Reading
 from dflashtui.source.journal_shed import Quota, Shedder, unit_name
 
@@ -140,3 +140,14 @@ def test_order_is_read_off_cursors_of_one_journal_only() -> None:
     assert not stands_at_or_before(cursor(1, seqnum_id="6" * 32), mark)
     assert not stands_at_or_before("opaque", mark)
     assert not stands_at_or_before(cursor(1), None)
+
+
+def test_doubt_arises_after_a_silence_with_a_jump_once_a_minute() -> None:
+    doubt, before = Doubt(), ResumePoint(cursor(5), moved_at=100.0)
+    assert not doubt.arises(before, cursor(9), 100.5)
+    assert not doubt.arises(before, cursor(6), 110.0)
+    assert not doubt.arises(before, cursor(9, seqnum_id="6" * 32), 110.0)
+    assert not doubt.arises(ResumePoint(), cursor(9), 110.0)
+    assert doubt.arises(before, cursor(9), 110.0)
+    assert not doubt.arises(before, cursor(9), 120.0)
+    assert doubt.arises(before, cursor(9), 170.0)
