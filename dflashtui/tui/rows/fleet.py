@@ -40,7 +40,8 @@ def group_row(group: str | None, members: Sequence[HostSnapshot]) -> Row:
     ready, total = sum(map(ready_count, members)), sum(len(services(host)) for host in members)
     name = printable(group) if group else "no group"
     marks = " · protected" * members[0].protected + " · read-only" * members[0].read_only
-    words = f"  {up}/{len(members)} up · {ready}/{total} ready{marks}"
+    counted = f"{ready}/{total} ready" if total else "services –"
+    words = f"  {up}/{len(members)} up · {counted}{marks}"
     return Row(Subject(Kind.GROUP, group or ""), (((name, "title"), (words, "dim")),), group=group, heading=True)
 
 
@@ -89,11 +90,12 @@ def _ready(host: HostSnapshot) -> Cell:
 def _sort_values(host: HostSnapshot, now: datetime) -> tuple[float | None, ...]:
     gpus = host.gpus or ()
     loads = [gpu.utilization_percent for gpu in gpus if gpu.utilization_percent is not None]
+    used = [gpu.memory_used_bytes for gpu in gpus if gpu.memory_used_bytes is not None]
     hottest = cells.hottest(gpus)
     return (
         sum(loads) / len(loads) if loads else None,
-        float(ready_count(host)),
-        sum(gpu.memory_used_bytes or 0 for gpu in gpus) if gpus else None,
+        float(ready_count(host)) if services(host) else None,
+        sum(used) if used else None,
         float(hottest.temperature_celsius or 0) if hottest else None,
         cells.age_seconds(host, now),
     )
