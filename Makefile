@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-fast lint format lock bench screenshots clean
+.PHONY: help run test test-fast lint format lock bench schema screenshots clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -62,6 +62,9 @@ lock: $(READY) ## resolve the dependencies anew into requirements.lock
 
 bench: $(READY) ## measure, side by side with the usual tools (as root: on real test hosts)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+schema: $(READY) ## write the JSON schema of the check anew
+	$(BIN)/python -m dflashtui.check.schema > docs/check.schema.json
 
 screenshots: $(READY) ## the pictures of the README, made by the program itself
 	$(BIN)/python -m docs.screenshots $(ARGS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dflashtui.fleet.host_state import HostState
     from dflashtui.fleet.plan import HostPlan
     from dflashtui.model.journal import JournalEntry
+    from dflashtui.model.unit import UnitStatus
     from dflashtui.source.units import UnitSource
     from dflashtui.transport.base import Transport
 
@@ -110,13 +112,17 @@ class HostService:
             self.state.source("units", via=source.via)
             self.state.post(systemd_version=source.systemd_version)
             try:
-                async for units in source.watch(self.plan.patterns):
-                    self.state.units(units)
-                    self.journal.watch(unit.name for unit in units)
-                    self.gpus.watch_units({unit.name: unit.control_group for unit in units if unit.control_group})
+                async with aclosing(source.watch(self.plan.patterns)) as watched:
+                    async for units in watched:
+                        self._take(units)
             finally:
                 self._units = None
         raise TransportLost(self.host.name, "the service manager's connection ended")
+
+    def _take(self, units: tuple[UnitStatus, ...]) -> None:
+        self.state.units(units)
+        self.journal.watch(unit.name for unit in units)
+        self.gpus.watch_units({unit.name: unit.control_group for unit in units if unit.control_group})
 
     async def _wait(self, seconds: float) -> None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from dflashtui.model.action import UnitAction
@@ -24,7 +24,7 @@ class UnitSource(Protocol):
     def systemd_version(self) -> int | None:
         """`252`."""
 
-    def watch(self, patterns: Sequence[str]) -> AsyncIterator[tuple[UnitStatus, ...]]:
+    def watch(self, patterns: Sequence[str]) -> AsyncGenerator[tuple[UnitStatus, ...], None]:
         """All watched units, whenever one of them changed; first at once.
 
         `patterns` are unit names and globs; units that appear later are included, plain names that do not
