@@ -13,7 +13,7 @@ from dflashtui.source.systemd_values import PROPERTIES, unit_status
 from dflashtui.source.systemd_watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
     from dflashtui.model.action import UnitAction
     from dflashtui.model.unit import UnitStatus
@@ -47,7 +47,7 @@ class BusUnits:
         """`252`."""
         return self._version
 
-    async def watch(self, patterns: Sequence[str]) -> AsyncIterator[tuple[UnitStatus, ...]]:
+    async def watch(self, patterns: Sequence[str]) -> AsyncGenerator[tuple[UnitStatus, ...], None]:
         """See `UnitSource`."""
         watch = Watch(self._bus, checked(self._bus.host, patterns))
         self._watches.add(watch)
@@ -98,7 +98,7 @@ class SystemctlUnits:
         """`252`."""
         return self._version
 
-    async def watch(self, patterns: Sequence[str]) -> AsyncIterator[tuple[UnitStatus, ...]]:
+    async def watch(self, patterns: Sequence[str]) -> AsyncGenerator[tuple[UnitStatus, ...], None]:
         """See `UnitSource`."""
         wanted = checked(self._systemctl.transport.host, patterns)
         last = None
