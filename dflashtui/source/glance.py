@@ -52,15 +52,14 @@ systemctl "--$manager" show --property=Version 2>&1
 ended "$?"
 
 part units
-files=
+files= globs=
 for pattern; do
-  case $pattern in
-    *[*?[]*)
-      files="$files $(systemctl "--$manager" list-unit-files --no-legend --plain -- "$pattern" 2>/dev/null |
-        while read -r name _; do case $name in *@.*) ;; *) echo "$name" ;; esac; done)"
-      ;;
-  esac
+  case $pattern in *[*?[]*) globs="$globs $pattern" ;; esac
 done
+if [ -n "$globs" ]; then
+  files=$(systemctl "--$manager" list-unit-files --no-legend --plain -- $globs 2>/dev/null |
+    while read -r name _; do case $name in *@.*) ;; *) echo "$name" ;; esac; done)
+fi
 if [ $# -gt 0 ]; then
   systemctl "--$manager" show --timestamp=us+utc --property="$properties" -- "$@" $files 2>&1
 fi
