@@ -18,7 +18,7 @@ from dflashtui.source.systemd_names import covered, is_glob, is_template, matche
 from dflashtui.source.systemd_values import PROPERTIES, SILENT, Values, unit_status
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
     from dflashtui.model.unit import UnitStatus
     from dflashtui.source.systemd_bus import Bus, Signal
@@ -61,7 +61,7 @@ class Watch:
         self._all_in_doubt = True
         self._wake = asyncio.Event()
 
-    async def follow(self) -> AsyncIterator[tuple[UnitStatus, ...]]:
+    async def follow(self) -> AsyncGenerator[tuple[UnitStatus, ...], None]:
         """All units, first at once, then whenever one changed. Raises `TransportLost`, `SourceUnavailable`."""
         last = None
         while True:

@@ -114,7 +114,7 @@ class Watched:
 @asynccontextmanager
 async def watching(units: UnitSource, *patterns: str) -> AsyncIterator[Watched]:
     watched = Watched()
-    async with aclosing(units.watch(patterns)) as feed:  # type: ignore[type-var] # a generator
+    async with aclosing(units.watch(patterns)) as feed:
         task = asyncio.ensure_future(watched.follow(feed))
         try:
             await watched.until(lambda _units: True)

@@ -9,7 +9,7 @@ from collections import Counter
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Never, cast
 
 from dbus_fast import Message, MessageType, Variant
 from dbus_fast._private.unmarshaller import Unmarshaller
@@ -163,7 +163,7 @@ class FakeManager:
             reply = Message.new_error(message, refused.name, refused.words)
         else:
             reply = Message.new_method_return(message, signature, body)
-        reply.sender = message.destination if message.destination != SYSTEMD else self.owner
+        reply.sender = message.destination if message.destination and message.destination != SYSTEMD else self.owner
         if result := self.early_results.get(member):
             self.emit("JobRemoved", "uoss", [7, f"{ROOT}/job/7", message.body[0], result])
         if self.held is not None and member == "GetAll":
@@ -251,7 +251,7 @@ async def read_message(reader: asyncio.StreamReader) -> Message:
     head = await reader.readexactly(16)
     body_bytes, _, fields_bytes = struct.unpack("<III", head[4:])
     rest = await reader.readexactly(-(-fields_bytes // 8) * 8 + body_bytes)
-    message = Unmarshaller(io.BytesIO(head + rest)).unmarshall()
+    message = Unmarshaller(cast("Any", io.BytesIO(head + rest))).unmarshall()  # any file will do
     assert message is not None
     return message
 
@@ -293,8 +293,9 @@ class FakeTransport:
 
     @asynccontextmanager
     async def stream(self, argv: Sequence[str]) -> AsyncIterator[Stream]:
-        raise SourceUnavailable(self.host, "stream", f"{argv[0]}: not found")
-        yield
+        if argv:
+            raise SourceUnavailable(self.host, "stream", f"{argv[0]}: not found")
+        yield cast("Stream", None)
 
     async def put(self, data: bytes, path: object, *, mode: int) -> None:
         raise NotImplementedError

@@ -35,7 +35,7 @@ async def running(bindings: str, interval: float = FOREVER) -> AsyncIterator[tup
     """A sampler with another pynvml: its stream, and its ticks as JSON says them."""
 
     async def ticks(stream: Stream) -> AsyncIterator[Any]:
-        async with aclosing(lines(stream)) as printed:  # type: ignore[type-var]  # an async generator
+        async with aclosing(lines(stream)) as printed:
             async for line in printed:
                 yield json.loads(line)
 

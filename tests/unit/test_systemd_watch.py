@@ -55,7 +55,7 @@ async def following(manager: FakeManager, *patterns: str) -> AsyncIterator[tuple
         transport = FakeTransport(socket)
         async with (
             open_units(transport, manager="system", become="none") as source,
-            aclosing(source.watch(patterns)) as feed,  # type: ignore[type-var] # a generator
+            aclosing(source.watch(patterns)) as feed,
         ):
             yield Following(feed), source, transport
 
@@ -218,7 +218,7 @@ async def test_what_sends_no_signal_is_looked_over(manager: FakeManager) -> None
     async with manager.serving() as socket, connected(FakeTransport(socket), socket) as bus:
         watch = Watch(bus, ["a.service"], look_over_seconds=0.05)
         with bus.listening(watch):
-            async with aclosing(watch.follow()) as feed:  # type: ignore[type-var] # a generator
+            async with aclosing(watch.follow()) as feed:
                 watched = Following(feed)
                 await watched.first()
                 manager.change("a.service", signal=False, NeedDaemonReload=True)
@@ -247,7 +247,7 @@ async def test_a_frozen_bus_is_noticed(manager: FakeManager) -> None:
     async with manager.serving() as socket, connected(FakeTransport(socket), socket, limit_seconds=0.1) as bus:
         watch = Watch(bus, ["a.service"], look_over_seconds=0.05)
         with bus.listening(watch):
-            async with aclosing(watch.follow()) as feed:  # type: ignore[type-var] # a generator
+            async with aclosing(watch.follow()) as feed:
                 await Following(feed).first()
                 manager.frozen = True
                 with pytest.raises(SourceUnavailable, match=r"gave no answer to Get within 0\.1 s"):
