@@ -124,7 +124,7 @@ class Actor:
     def _tell(self, result: ActionResult, *, quietly: bool) -> None:
         action = result.action
         severity = {True: Severity.OK, False: Severity.BAD, None: Severity.WARN}[result.ok]
-        words = f"{action.command}: {result.message}" if result.ok is not True else f"{action.command}: {result.result}"
+        words = _in_words(result)
         message = f"{words} · {result.duration_seconds:.1f} s · by {who()}"
         event = Event(
             at=result.started_at,
@@ -136,7 +136,8 @@ class Actor:
         )
         self._screen.tell(event)
         if not quietly:
-            self._toast(f"{printable(action.host)}: {printable(words)}", severity)
+            place = f"{action.host}: "
+            self._toast(printable(place + words.removeprefix(place)), severity)
 
     def _tell_console(self, words: str, severity: Severity) -> None:
         self._screen.tell(Event(at=self._screen.clock(), kind=EventKind.CONSOLE, severity=severity, message=words))
@@ -145,3 +146,11 @@ class Actor:
     def _toast(self, words: str, severity: Severity) -> None:
         level = {Severity.BAD: "error", Severity.WARN: "warning"}.get(severity, "information")
         self._screen.notify(words, severity=level, markup=False, timeout=TOAST_SECONDS)  # type: ignore[arg-type]
+
+
+def _in_words(result: ActionResult) -> str:
+    """`systemctl restart x: done`; a failure says why, and names the command once."""
+    command = result.action.command
+    if result.ok:
+        return f"{command}: {result.result}"
+    return result.message if command in result.message else f"{command}: {result.message}"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import work
-from textual.app import App
 from textual.binding import Binding
 
 from dflashtui.errors import ConfigError
 from dflashtui.tui.ascii import AsciiFilter
 from dflashtui.tui.messages import HostChanged
 from dflashtui.tui.opening import OpeningScreen
+from dflashtui.tui.own_faults import OwnFaults
 from dflashtui.tui.styled import Cell, cell, join
 from dflashtui.tui.themes import DEFAULTS, all_themes, find_theme
+from dflashtui.tui.type_ahead import TypeAhead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     Loaded = tuple[Config, Fleet]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """How the console was started."""
 
     demo: bool = False
@@ -52,7 +51,7 @@ def badges(options: Options) -> Cell:
     return join((cell(words, "badge") for words, holds in marks if holds), " ")
 
 
-class DflashApp(App[int]):
+class DflashApp(OwnFaults, TypeAhead):
     """The console. `load` is called in a thread behind the first picture, so that its imports do not delay it."""
 
     CSS_PATH = "base.tcss"
@@ -129,6 +128,8 @@ class DflashApp(App[int]):
         self._use_themes()
         screen = MainScreen(config, fleet, self.options, self.clock)
         await self.push_screen(screen)
+        for problem in (*self.theme_problems, *config.warnings):
+            screen.warn(problem)
         self._following = self.follow(screen)
 
     def _use_keymap(self, config: Config) -> None:

@@ -6,6 +6,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from dflashtui.tui.guard import guarded
 from dflashtui.tui.styled import EMPTY, Cell, cut, measured, style_of
 
 GAP = 2
@@ -13,7 +14,7 @@ GAP = 2
 
 def content_of(pieces: Cell) -> Content:
     """Pieces as Textual's content: nothing in them is markup."""
-    return Content.assemble(*((text, style_of(tone)) for text, tone in pieces))
+    return Content.assemble(*((text, style_of(tone)) for text, tone in guarded(pieces)))
 
 
 def lines_of(lines: tuple[Cell, ...]) -> Content:

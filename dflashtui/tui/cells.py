@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dflashtui.text import human_bytes, human_span
+from dflashtui.text import human_bytes, human_span, printable
 from dflashtui.tui.gpu_health import health_role, is_hot
 from dflashtui.tui.styled import EMPTY, Cell, cell
 
@@ -126,4 +126,4 @@ def is_stale(host: HostSnapshot, now: datetime) -> bool:
 
 def optional(text: str | None, tone: str = "") -> Cell:
     """The text, or `–`."""
-    return cell(text, tone) if text else UNKNOWN if text is None else EMPTY
+    return cell(printable(text), tone) if text else UNKNOWN if text is None else EMPTY

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dflashtui.model.host import LinkState
 from dflashtui.text import human_span, printable
 from dflashtui.tui import cells
 from dflashtui.tui.picture import totals
 from dflashtui.tui.styled import EMPTY, Cell, cell, join, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from dflashtui.tui.picture import Picture, Totals
 
-SLOW_AFTER_SECONDS = 5.0
+SLOW_AFTER_SECONDS = 6.0
+"""Hosts in view are sampled every 2 s."""
 
 
 def header_left(picture: Picture, place: str, room: int) -> Cell:
@@ -74,14 +76,15 @@ def header_right(picture: Picture) -> Cell:
     return (*join(marks, " "), (f" {picture.now.astimezone():%H:%M:%S} ", "dim"))
 
 
-def footer_right(picture: Picture) -> Cell:
-    """The age of the oldest values, the channels in use, and the lines that were dropped."""
-    ages = [age for host in picture.hosts if (age := cells.age_seconds(host, picture.now)) is not None]
-    oldest = max(ages, default=None)
-    channels = [host.channels for host in picture.hosts if host.channels is not None]
+def footer_right(picture: Picture, looked_at: Sequence[str]) -> Cell:
+    """The age of the oldest value of a live host in view, the channels in use, and the lines that were dropped."""
+    up = [host for host in picture.hosts if host.link.state is LinkState.UP]
+    ages = [cells.age_seconds(host, picture.now) or 0.0 for host in up if host.name in looked_at]
+    oldest = max(ages, default=0.0)
+    channels = [host.channels for host in up if host.channels is not None]
     dropped = sum(host.journal_dropped_count for host in picture.hosts)
     parts = (
-        EMPTY if oldest is None or oldest < SLOW_AFTER_SECONDS else cell(f"oldest value {human_span(oldest)}", "stale"),
+        cell(f"oldest value {human_span(oldest)}", "stale") if oldest >= SLOW_AFTER_SECONDS else EMPTY,
         cell(f"{sum(channels)} channels", "dim") if channels else EMPTY,
         cell(f"{dropped} lines dropped", "warn") if dropped else EMPTY,
     )

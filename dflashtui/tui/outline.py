@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
 DEFAULT_THEME = "dflash-dark"
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """Names to draw before anything is known about them."""
 
     hosts: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from dflashtui.tui.copying import copy_choices
 from dflashtui.tui.details.gpu import gpu_lines
 from dflashtui.tui.details.host import host_lines
 from dflashtui.tui.details.unit import unit_lines
+from dflashtui.tui.dialogs.confirm import LightConfirm, Question
 from dflashtui.tui.dialogs.menu import Choice, Menu
 from dflashtui.tui.dialogs.text import TextScreen
 from dflashtui.tui.places import Place
@@ -196,6 +197,22 @@ class MainScreen(Tools):
         """The unit file, with drop-ins."""
         if self.subject is not None:
             self._show_pages(self.subject, "unit file")
+
+    def leave(self) -> None:
+        """End the console."""
+        self._leave_asking()
+
+    @work(group="leave", exclusive=True)
+    async def _leave_asking(self) -> None:
+        """Ask while an action runs, for its outcome would not be seen."""
+        if self.actor.running:
+            title: Cell = (
+                (f"{self.actor.running} actions are running: ", "warn"),
+                ("leave without their outcome?", ""),
+            )
+            if not await self.app.push_screen_wait(LightConfirm(Question(title, (), "leave", ""))):
+                return
+        self.app.exit()
 
     def _show_pages(self, subject: Subject, page: str) -> None:
         pages: dict[str, tuple[Cell, ...]] = {"overview": self._overview(subject)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -10,6 +11,7 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widgets import Static
 
+from dflashtui.model.event import Event, EventKind, Severity
 from dflashtui.text import printable
 from dflashtui.tui.bar import Bar
 from dflashtui.tui.copying import MOST_BYTES
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
     from dflashtui.config.model import Config
     from dflashtui.fleet.base import Fleet
-    from dflashtui.model.event import Event
     from dflashtui.tui.app import Options
     from dflashtui.tui.picture import Picture
     from dflashtui.tui.views.base import View
@@ -79,11 +80,16 @@ class Shell(Screen[None]):
         self.set_interval(TICK_SECONDS, self.draw)
         self.bindings_updated_signal.subscribe(self, self._draw_footer)
 
+    def warn(self, words: str) -> None:
+        """Something of this machine's own: a toast, and an event."""
+        self.tell(Event(at=self.clock(), kind=EventKind.CONSOLE, severity=Severity.WARN, message=words))
+        self.notify(printable(words), severity="warning", markup=False, timeout=8)
+
     @property
     def picture(self) -> Picture:
         """What is on screen: while frozen, what was on screen then."""
         if self.frozen_since is not None and self._drawn_picture is not None:
-            return self._drawn_picture
+            return replace(self._drawn_picture, frozen_since=self.frozen_since)
         return self.feed.picture(self.clock())
 
     @property
@@ -106,6 +112,10 @@ class Shell(Screen[None]):
         message.stop()
         self.feed.take(message.change)
         self.draw_soon()
+        if self.config.console.bell == "on-bad" and any(
+            event.severity is Severity.BAD for event in message.change.events
+        ):
+            self.app.bell()
 
     def copy(self, text: str) -> None:
         """Hand text to the terminal by OSC 52; say what and how much, or why not."""
@@ -138,14 +148,18 @@ class Shell(Screen[None]):
         header.right = header_right(picture)
         header.left = header_left(picture, self.place_words, self.size.width - measured(header.right) - 2)
         header.set_class(self._is_protected(picture), "-protected")
-        footer.right = footer_right(picture)
+        footer.right = footer_right(picture, self.hosts_in_view)
+
+    @property
+    def hosts_in_view(self) -> tuple[str, ...]:
+        """The hosts that are looked at now."""
+        subject = self.way.here.subject
+        return (subject.host,) if self.way.here.view == "host" and subject is not None else self.fleet.names
 
     def _is_protected(self, picture: Picture) -> bool:
         """Whether everything that is looked at is protected: production looks different."""
-        subject = self.way.here.subject
-        host = picture.host(subject.host) if subject is not None and self.way.here.view == "host" else None
-        looked_at = picture.hosts if host is None else (host,)
-        return bool(looked_at) and all(one.protected for one in looked_at)
+        looked_at = [host for host in picture.hosts if host.name in self.hosts_in_view]
+        return bool(looked_at) and all(host.protected for host in looked_at)
 
     def _draw_footer(self, _screen: object = None) -> None:
         shown = {}

@@ -32,7 +32,7 @@ from dflashtui.tui.views import VIEWS
 if TYPE_CHECKING:
     from textual.binding import BindingType
 
-WORD_ACTIONS = {"q": "app.quit", "problems": "problems", "freeze": "freeze", "help": "keys"}
+WORD_ACTIONS = {"q": "leave", "problems": "problems", "freeze": "freeze", "help": "keys"}
 
 
 class Tools(Travel):
@@ -131,6 +131,10 @@ class Tools(Travel):
         text = "".join(f"{item.model_dump_json()}\n" for item in items) if is_json else pane.text_shown()
         written = await asyncio.to_thread(_write_new, path, text)
         self.notify(f"saved {len(items)} lines to {written}", markup=False)
+
+    def action_leave(self) -> None:
+        """End the console."""
+        self.leave()
 
     def action_mouse(self) -> None:
         """Mouse reports off and on."""

@@ -99,7 +99,7 @@ class Travel(Journals):
         view.picture = self.picture
         view.arrive(self.way.here.subject)
         view.focus_pane(view.current_pane)
-        self.fleet.look_at(self._hosts_in_view())
+        self.fleet.look_at(self.hosts_in_view)
         self.draw()
         self.follow_row()
         self.refresh_bindings()
@@ -109,10 +109,6 @@ class Travel(Journals):
             self._views[name] = make_view(name, self.feed.history)
             await self.query_one("#body", Container).mount(self._views[name])
         return self._views[name]
-
-    def _hosts_in_view(self) -> tuple[str, ...]:
-        place = self.way.here
-        return (place.subject.host,) if place.view == "host" and place.subject else self.fleet.names
 
     def _leave(self) -> None:
         """Remember the row, so that coming back finds the cursor there."""
@@ -190,7 +186,11 @@ class Travel(Journals):
         if self.way.up():
             await self._arrive()
         else:
-            await self.app.action_quit()
+            self.leave()
+
+    def leave(self) -> None:
+        """End the console."""
+        self.app.exit()
 
     def action_pane(self, by: int) -> None:
         """The next pane of the view that can be seen or be made to be seen."""
@@ -229,7 +229,7 @@ class Travel(Journals):
 
     def action_read_now(self) -> None:
         """Ask the host in view, or all of them."""
-        hosts = self._hosts_in_view()
+        hosts = self.hosts_in_view
         for host in hosts:
             self.fleet.refresh(host)
         self.notify(f"reading {hosts[0] if len(hosts) == 1 else f'{len(hosts)} hosts'} now", markup=False, timeout=2)

@@ -119,7 +119,8 @@ def _clocks(gpu: Gpu) -> tuple[Cell, ...]:
         cell(f"P{gpu.performance_state}", "dim") if gpu.performance_state is not None else EMPTY,
     )
     reasons = [
-        cell(reason.replace("_", " "), "warn" if reason in THROTTLES else "dim") for reason in gpu.clocks_event_reasons
+        cell(printable(reason.replace("_", " "), limit=60), "warn" if reason in THROTTLES else "dim")
+        for reason in gpu.clocks_event_reasons
     ]
     return facts(
         ("clocks", join(parts, " · ") or cells.UNKNOWN),
@@ -150,7 +151,7 @@ def _health(gpu: Gpu) -> tuple[Cell, ...]:
         ("row remaps", _remaps(gpu)),
         ("MIG", mig),
         ("fan", None if gpu.fan_percent is None else cells.number(gpu.fan_percent, "%")),
-        ("compute", None if gpu.compute_capability is None else cell(gpu.compute_capability, "dim")),
+        ("compute", None if gpu.compute_capability is None else cell(printable(gpu.compute_capability), "dim")),
         ("bus", cells.optional(gpu.pci_bus_id, "dim")),
         ("UUID", cells.optional(gpu.uuid, "dim")),
     )

@@ -104,6 +104,8 @@ def _sources(host: HostSnapshot, width: int) -> tuple[Cell, ...]:
     lines: list[Cell] = [*heading("sources")]
     for source in host.sources:
         via = printable(source.via or "–")
-        lines += facts((source.source, cell("not read", "warn") if source.problem else cell(via, "dim")))
+        lines += facts(
+            (printable(source.source, limit=13), cell("not read", "warn") if source.problem else cell(via, "dim"))
+        )
         lines += wrapped(source.problem, width, "warn") if source.problem else ()
     return tuple(lines)

@@ -9,6 +9,7 @@ from rich.style import Style as RichStyle
 from textual.strip import Strip
 from textual.style import Style
 
+from dflashtui.tui.guard import guarded
 from dflashtui.tui.listing.table import GAP, Row, Slot
 from dflashtui.tui.styled import Cell, cell, cut_middle, fitted, measured, style_of
 
@@ -37,8 +38,9 @@ class Painter:
 
     def strip(self, pieces: Cell, base: RichStyle, width: int) -> Strip:
         """Pieces on a base style, padded to `width` cells."""
-        segments = [Segment(text, base + self.style(tone)) for text, tone in pieces if text]
-        return Strip(segments, measured(pieces)).adjust_cell_length(width, base)
+        safe = guarded(pieces)
+        segments = [Segment(text, base + self.style(tone)) for text, tone in safe if text]
+        return Strip(segments, measured(safe)).adjust_cell_length(width, base)
 
 
 def row_pieces(row: Row, columns: tuple[Slot, ...], gutter: str, width: int) -> Cell:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dflashtui.tui.filtering import matches
@@ -15,26 +14,26 @@ if TYPE_CHECKING:
     from dflashtui.tui.subject import Subject
 
 
-@dataclass(slots=True)
 class Listing:
     """The state of one list. Everything is kept by identity, nothing by position."""
 
-    rows: tuple[Row, ...] = ()
-    query: str = ""
-    problems_only: bool = False
-    sort_position: int | None = None
-    """Column to sort by; `None`: the order of the inventory."""
-    reverse: bool = False
-    marks: set[Subject] = field(default_factory=set)
-    closed: set[str | None] = field(default_factory=set)
-    """Groups whose rows are folded away."""
-    opened_once: set[str | None] = field(default_factory=set)
-    """Groups that a problem has opened: never a second time."""
-    cursor: Subject | None = None
-    anchor: Subject | None = None
-    """The last row that was marked."""
-    seen: tuple[Row, ...] = ()
-    """The rows to draw."""
+    def __init__(self) -> None:
+        self.rows: tuple[Row, ...] = ()
+        self.query = ""
+        self.problems_only = False
+        self.sort_position: int | None = None
+        """Column to sort by; `None`: the order of the inventory."""
+        self.reverse = False
+        self.marks: set[Subject] = set()
+        self.closed: set[str | None] = set()
+        """Groups whose rows are folded away."""
+        self.opened_once: set[str | None] = set()
+        """Groups that a problem has opened: never a second time."""
+        self.cursor: Subject | None = None
+        self.anchor: Subject | None = None
+        """The last row that was marked."""
+        self.seen: tuple[Row, ...] = ()
+        """The rows to draw."""
 
     def show(self, rows: tuple[Row, ...]) -> None:
         """Take new rows; cursor, marks and folds stay with their rows."""

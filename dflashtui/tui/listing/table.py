@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +14,7 @@ GAP = 2
 """Blank cells between two columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column. It is dropped on narrow terminals in the order of `keep`, highest first; 0 stays always."""
 
     id: str
@@ -33,8 +31,7 @@ class Column:
     """Key that sorts by this column, after `o`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """The columns of a list, and its words."""
 
     noun: str
@@ -44,8 +41,7 @@ class Table:
     """What is said when there is no row at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row. `cells` and `values` follow the table's columns; a value of `None` is unknown and sorts last."""
 
     key: Subject
@@ -55,12 +51,11 @@ class Row:
     """What a filter searches, in lower case."""
     group: str | None = None
     problem: bool = False
-    heading: bool = field(default=False)
+    heading: bool = False
     """The title of a group; it stands before the rows of that group."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A column that is shown, and its width now."""
 
     position: int

@@ -1,0 +1,23 @@
+"""The console's tests speak UTC, whatever the machine's zone."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    time.tzset()
+    yield
+    os.environ.pop("TZ", None)
+    time.tzset()
