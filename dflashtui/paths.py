@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 DIRS = PlatformDirs("dflashtui", appauthor=False)
 PACKAGE = Path(__file__).resolve().parent
+LOG_NAME = "dflashtui.log"
 NO_HOME = Path("/nonexistent")
 """Debian's home of accounts that have none: nothing is there, and nobody but root can make it."""
 

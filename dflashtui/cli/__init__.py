@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -46,8 +45,10 @@ def _answered(argv: Sequence[str] | None) -> int:
 
 
 def _run(options: Options) -> int:
-    if options.verbose:
-        _log_to_stderr()
+    if options.verbose and options.command != "console":
+        from dflashtui.cli.logging_setup import log_to_stderr
+
+        log_to_stderr()
     match options.command:
         case "console":
             from dflashtui.cli.console import run_console  # enables it behind the first picture
@@ -68,11 +69,6 @@ def _run(options: Options) -> int:
 
             gc.enable()
             return run_action(options)
-
-
-def _log_to_stderr() -> None:
-    logging.basicConfig(stream=sys.stderr, level=logging.DEBUG, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    logging.getLogger("asyncio").setLevel(logging.INFO)
 
 
 def _complain(problems: Sequence[str], code: ExitCode) -> ExitCode:

@@ -40,7 +40,9 @@ def _path(options: Options) -> Path | None:
 
 def _config(options: Options) -> Config:
     from dflashtui.cli.fleets import inventory
+    from dflashtui.cli.logging_setup import log_to_file
 
+    log_to_file(verbose=options.verbose)
     return inventory(options)
 
 

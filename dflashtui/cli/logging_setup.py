@@ -1,0 +1,42 @@
+"""Where the program's own log goes: stderr with `-v`; for the console a file, as the terminal is taken."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from logging.handlers import RotatingFileHandler
+
+from dflashtui import paths
+
+FORMAT = "%(asctime)s %(name)s %(levelname)s %(message)s"
+LIMIT_BYTES = 2**20
+
+
+def log_to_stderr() -> None:
+    """Everything, for `-v`."""
+    logging.basicConfig(stream=sys.stderr, level=logging.DEBUG, format=FORMAT)
+    logging.getLogger("asyncio").setLevel(logging.INFO)
+
+
+def log_to_file(*, verbose: bool) -> None:
+    """Into the state folder, readable by its owner alone, 2 MiB at most; without a writable folder nowhere."""
+    folder = paths.state_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handler: logging.Handler = _PrivateFile(folder / paths.LOG_NAME, maxBytes=LIMIT_BYTES, backupCount=1)
+    except OSError:
+        handler = logging.NullHandler()
+    logging.basicConfig(handlers=[handler], level=logging.DEBUG if verbose else logging.WARNING, format=FORMAT)
+    logging.getLogger("asyncio").setLevel(logging.WARNING)
+
+
+class _PrivateFile(RotatingFileHandler):
+    def _open(self):  # type: ignore[no-untyped-def] # noqa: ANN202 - the base class' own type
+        return open(
+            self.baseFilename,
+            self.mode,
+            encoding="utf-8",
+            errors="backslashreplace",
+            opener=lambda path, flags: os.open(path, flags, 0o600),
+        )
