@@ -136,6 +136,10 @@ class JournalHub:
             raise Unreachable(self.host, "the journal cannot be read: not connected")
         return joined(await self._reader.history(unit, lines=lines, before=before, invocation_id=invocation_id))
 
+    async def sync(self) -> bool:
+        """See `Fleet.sync_journal`. Raises as `history`."""
+        return self._reader is not None and await self._reader.sync()
+
     async def _serve(self, transport: Transport) -> None:
         """Follow until the follower ends by itself."""
         access = await journal_access(transport, manager=self._manager, become=self._become)
@@ -212,7 +216,7 @@ class JournalHub:
 
     async def _look_back(self, unit: str, lines: int) -> str | None:
         """Have the newest `lines` items in the unit's ring, or say why not. Without a link what is known will do."""
-        while not self._logs.ring(unit).reaches_back(lines):
+        while unit not in self._logs or not self._logs.ring(unit).reaches_back(lines):
             if self.problem:
                 return f"the journal cannot be read: {self.problem}"
             reader = self._reader

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from dflashtui.fleet.journal_feed import JournalFeed
 from dflashtui.fleet.journal_ring import JournalRing
 from dflashtui.model.journal import JournalGap
-from dflashtui.source.journal_reading import OVERRUN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -24,6 +23,10 @@ class UnitLogs:
         """Lines that came faster than they were taken, of all units and readers."""
         self._rings: dict[str, JournalRing] = {}
         self._feeds: dict[str, list[JournalFeed]] = {}
+
+    def __contains__(self, unit: object) -> bool:
+        """Whether a unit is followed."""
+        return unit in self._rings
 
     def cover(self, units: Collection[str]) -> None:
         """From now on these are followed. What was kept of others would have a hole later, so it is forgotten."""
@@ -64,5 +67,6 @@ class UnitLogs:
         return (item.unit,) if item.unit in self._rings else ()
 
     def _count(self, item: JournalItem) -> None:
-        if isinstance(item, JournalGap) and item.reason == OVERRUN:
+        """What journald itself suppressed has a cursor, and is not this console's doing."""
+        if isinstance(item, JournalGap) and item.cursor is None:
             self.dropped_count += item.entries_lost or 0

@@ -92,6 +92,12 @@ class JournalReader:
             done.check()
         return history_items(done, unit, self.access.manager, lines=lines, before=before)
 
+    async def sync(self) -> bool:
+        """Have journald take in all that was sent to it; false: this login may not ask for that (journalctl(1))."""
+        if self.access.uid != 0 and not self.access.prefix:
+            return False
+        return (await self.ask(self.access.argv("--sync"))).exit_status == 0
+
     async def ask(self, argv: Sequence[str], limit_bytes: int = 2**20) -> Completed:
         """Run a command. Raises `CommandTimeout`, `TransportLost`, `SourceUnavailable` if there is no journalctl."""
         async with _time_limit(self.transport.host, argv):

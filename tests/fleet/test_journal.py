@@ -17,6 +17,7 @@ from dflashtui.model.journal import JournalEntry
 from dflashtui.ops.logs import logs
 from dflashtui.ops.logs_tail import LogOptions, LogSource
 from dflashtui.source.journal_access import journal_access
+from dflashtui.source.journal_reading import REBOOTED
 from tests.fleet.journal_reader import SECONDS, Reader, kept_running, until, way_to
 
 if TYPE_CHECKING:
@@ -230,11 +231,9 @@ async def test_paging_back_meets_every_line_once(fleet: TestFleet, hub: JournalH
     fleet.check(HOST, "journalctl", "--sync")
     newest = fleet.journal(HOST, "flood.service", "-n", "1")[0]
     invocation_id = newest.get("_SYSTEMD_INVOCATION_ID") or newest["INVOCATION_ID"]
-    truth = [
-        entry["__CURSOR"]
-        for entry in fleet.journal(HOST, "flood.service")
-        if invocation_id in {entry.get("_SYSTEMD_INVOCATION_ID"), entry.get("INVOCATION_ID")}
-    ]
+    of_run = (f"_SYSTEMD_INVOCATION_ID={invocation_id}", "+", f"INVOCATION_ID={invocation_id}", "_PID=1")
+    output = fleet.check(HOST, "journalctl", "-q", "-o", "json", *of_run)
+    truth = [json.loads(line)["__CURSOR"] for line in output.splitlines()]
     assert len(truth) >= 1000
     async with kept_running(hub, fleet, HOST), hub.subscribe("flood.service", lines=1) as items:
         await Reader(items).read()
@@ -311,3 +310,45 @@ async def test_logs_of_a_host_that_refuses_is_3(fleet: TestFleet) -> None:
     code = await logs([source], COUNTER, LogOptions(), lambda _text: None, warnings.append)
     assert code is ExitCode.UNKNOWN
     assert "add ops to group systemd-journal" in warnings[0]
+
+
+async def test_kernel_lines_go_to_the_owner(fleet: TestFleet) -> None:
+    kernel: list[str] = []
+    arrived = asyncio.Event()
+
+    def note(entries: tuple[JournalEntry, ...]) -> None:
+        kernel.extend(entry.message for entry in entries)
+        arrived.set()
+
+    hub = JournalHub(HOST, on_kernel=note)
+    async with kept_running(hub, fleet, HOST), hub.subscribe(COUNTER, lines=1) as items:
+        await Reader(items).read()
+        fleet.log_kernel(HOST, "NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has fallen off the bus.")
+        async with asyncio.timeout(SECONDS):
+            await arrived.wait()
+    assert kernel == ["NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has fallen off the bus."]
+
+
+async def test_a_reboot_stands_between_the_lines_of_two_boots(fleet: TestFleet) -> None:
+    host, unit = "gpu-c", "oneshot.service"
+    hub = JournalHub(host)
+    async with kept_running(hub, fleet, host) as lost, hub.subscribe(unit, lines=0) as items:
+        reader = Reader(items)
+        await reader.read()
+        fleet.stop(host, unit)
+        fleet.start(host, unit)
+        await reader.until(lambda: "done" in reader.messages)
+        await asyncio.to_thread(fleet.hosts[host].reboot)
+        async with asyncio.timeout(SECONDS):
+            await lost.wait()
+        fleet.start(host, unit)
+        await reader.until(lambda: reader.messages.count("done") == 2)
+    assert [gap for gap in reader.gaps if "restarted" in gap] == [REBOOTED]
+    assert not [gap for gap in reader.gaps if "vacuumed" in gap or "another journal" in gap]
+
+
+async def test_no_follower_stays_behind_on_the_host(fleet: TestFleet, hub: JournalHub) -> None:
+    async with kept_running(hub, fleet, HOST), hub.subscribe(COUNTER, lines=1) as items:
+        await Reader(items).read()
+        await until(lambda: fleet.exec(HOST, "pgrep", "-f", "journalctl --follow").returncode == 0)
+    await until(lambda: fleet.exec(HOST, "pgrep", "-f", "journalctl --follow").returncode == 1, seconds=10)

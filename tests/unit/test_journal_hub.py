@@ -207,6 +207,16 @@ async def test_units_added_while_following_lose_and_repeat_nothing(hub: JournalH
     assert a.gaps == b.gaps == []
 
 
+async def test_a_reader_who_wants_no_old_lines_misses_no_new_one(hub: JournalHub, host: FakeHost) -> None:
+    async with followed(hub, host), hub.subscribe(A, lines=0) as items:
+        reader = Reader(items)
+        host.log("old")
+        assert await reader.read() == ()
+        host.log("new")
+        await reader.until("new")
+    assert reader.messages[-1] == "new"
+
+
 async def test_a_second_reader_is_served_without_asking_the_host(hub: JournalHub, host: FakeHost) -> None:
     for number in range(5):
         host.log(f"line {number}")
