@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Self
 
 from dflashtui.demo import journal
@@ -20,6 +20,7 @@ from dflashtui.fleet.results import failed_result, job_result
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
     from types import TracebackType
 
@@ -123,6 +124,14 @@ class DemoFleet:
         """Up to `lines` items, oldest first, that stand before the cursor `before` (default: the newest)."""
         until_usec = self._now_usec() if before is None else journal.usec_of(before) - 1
         return journal.before(self._service(host, unit), until_usec, lines, invocation_id)
+
+    async def sync_journal(self, host: str) -> bool:
+        """Nothing is ever on its way."""
+        return self._hosts[host].answers(self._now())
+
+    def hurry(self, host: str, unit: str) -> AbstractContextManager[Callable[[], None]]:  # noqa: ARG002 - the interface
+        """Readiness is known at every moment."""
+        return nullcontext(lambda: None)
 
     async def perform(self, action: UnitAction) -> ActionResult:
         """Carry out an action; it takes as long as on a real host (on a standing clock: no time of ours)."""

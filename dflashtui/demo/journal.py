@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FIRST_WINDOW_USEC = 60 * SECOND_USEC
 SEQNUM_ID = "6f1c2d3e4a5b46978899aabbccddeeff"
+BOOT_ID = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 
 
 def between(service: Service, after_usec: int, until_usec: int) -> Iterator[JournalEntry]:
@@ -72,7 +73,7 @@ def usec_of(cursor: str) -> int:
 
 def _entry(service: Service, line: Line) -> JournalEntry:
     return JournalEntry(
-        cursor=f"s={SEQNUM_ID};i={line.at_usec - 1_700_000_000_000_000:x};t={line.at_usec:x}",
+        cursor=f"s={SEQNUM_ID};i={line.at_usec - 1_700_000_000_000_000:x};b={BOOT_ID};t={line.at_usec:x}",
         at=moment(line.at_usec / SECOND_USEC),
         monotonic_usec=line.at_usec % (10**12),
         priority=line.priority,

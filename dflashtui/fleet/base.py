@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from contextlib import AbstractAsyncContextManager
+    from collections.abc import AsyncIterator, Callable, Sequence
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from types import TracebackType
 
     from dflashtui.model.action import ActionResult, UnitAction
@@ -62,6 +62,12 @@ class Fleet(Protocol):
         self, host: str, unit: str, *, lines: int, before: str | None = None, invocation_id: str | None = None
     ) -> tuple[JournalItem, ...]:
         """Up to `lines` items, oldest first, that stand before the cursor `before` (default: the newest)."""
+
+    async def sync_journal(self, host: str) -> bool:
+        """Have journald take in all that was sent to it; false: that cannot be asked for. Raises `DflashError`."""
+
+    def hurry(self, host: str, unit: str) -> AbstractContextManager[Callable[[], None]]:
+        """While it lasts the unit is asked often whether it answers; calling what it gives asks at once."""
 
     async def perform(self, action: UnitAction) -> ActionResult:
         """Carry out an action. Refusals and unknown outcomes are results, not exceptions. Not audited: see `ops`."""

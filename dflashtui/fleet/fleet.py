@@ -18,7 +18,7 @@ from dflashtui.fleet.supervise import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
-    from contextlib import AbstractAsyncContextManager
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from types import TracebackType
 
     from dflashtui.config.model import Config, Host
@@ -92,6 +92,14 @@ class RealFleet:
         """See `Fleet`."""
         hub = self._services[host].journal
         return await hub.history(unit, lines=lines, before=before, invocation_id=invocation_id)
+
+    async def sync_journal(self, host: str) -> bool:
+        """See `Fleet`."""
+        return await self._services[host].journal.sync()
+
+    def hurry(self, host: str, unit: str) -> AbstractContextManager[Callable[[], None]]:
+        """See `Fleet`."""
+        return self._services[host].readiness.hurry(unit)
 
     async def perform(self, action: UnitAction) -> ActionResult:
         """See `Fleet`."""

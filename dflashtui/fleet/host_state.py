@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dflashtui.fleet.plan import HostPlan
     from dflashtui.model.event import Event
     from dflashtui.model.gpu import Gpu, Xid
+    from dflashtui.model.kernel import OomKill
     from dflashtui.source.readiness import Asked
 
 ResourceUse = tuple[int | None, float | None, int | None]
@@ -106,6 +107,11 @@ class HostState:
             return
         self.post(xids=(*self.snapshot.xids, xid)[-XIDS_KEPT:])
         self.post(gpus=self._with_xids(self.snapshot.gpus))
+
+    def oom_kill(self, kill: OomKill) -> None:
+        """A process that the kernel ended for want of memory; one that was told before is not a new one."""
+        if kill not in self.snapshot.oom_kills:
+            self.post(oom_kills=(*self.snapshot.oom_kills, kill)[-XIDS_KEPT:])
 
     def acknowledge(self) -> None:
         """The faults so far were seen."""

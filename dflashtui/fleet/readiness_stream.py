@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections import Counter
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import httpx
 
 from dflashtui.source.http import ThroughHost
+from dflashtui.source.listeners import foreign_listener
 from dflashtui.source.readiness import Asked, ask, without_asking
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from dflashtui.engines.readiness import ReadinessRule
     from dflashtui.fleet.host_state import HostState
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from dflashtui.transport.base import Transport
 
 TICK_SECONDS = 0.5
+HURRIED_TICK_SECONDS = 0.05
+HURRIED_POLL_SECONDS = (0.1, 0.2, 0.4, 0.8, 1.6, 2.0)
+"""While somebody watches a start."""
 
 
 class ReadinessStream:
@@ -33,6 +39,9 @@ class ReadinessStream:
         self._via_console = via_console
         self._in_flight: set[str] = set()
         self._due: dict[str, float] = {}
+        self._hurried: Counter[str] = Counter()
+        self._hurried_rounds: Counter[str] = Counter()
+        self._wake = asyncio.Event()
 
     async def run(self, transport: Transport) -> None:
         """Ask whoever is due, again and again."""
@@ -41,8 +50,32 @@ class ReadinessStream:
         async with self._clients(transport) as (through_host, direct), asyncio.TaskGroup() as group:
             while True:
                 for unit in self._to_ask():
-                    group.create_task(self._ask(direct if unit.name in self._via_console else through_host, unit))
-                await asyncio.sleep(TICK_SECONDS)
+                    if unit.name in self._via_console:
+                        group.create_task(self._ask(direct, unit))
+                    else:
+                        group.create_task(self._ask(through_host, unit, transport))
+                await self._tick()
+
+    @contextmanager
+    def hurry(self, unit: str) -> Iterator[Callable[[], None]]:
+        """While it lasts the unit is asked every 0.1 to 2 s; calling what it gives asks at once."""
+        self._hurried[unit] += 1
+        self._ask_now(unit)
+        try:
+            yield partial(self._ask_now, unit)
+        finally:
+            self._hurried[unit] -= 1
+
+    def _ask_now(self, unit: str) -> None:
+        self._due.pop(unit, None)
+        self._hurried_rounds.pop(unit, None)
+        self._wake.set()
+
+    async def _tick(self) -> None:
+        self._wake.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HURRIED_TICK_SECONDS if +self._hurried else TICK_SECONDS):
+                await self._wake.wait()
 
     @asynccontextmanager
     async def _clients(self, transport: Transport) -> AsyncIterator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
@@ -66,16 +99,27 @@ class ReadinessStream:
             and (self._due.get(unit.name, 0.0) <= now or self._state.known_answer(unit.name) is None)
         ]
 
-    async def _ask(self, client: httpx.AsyncClient, unit: UnitStatus) -> None:
+    async def _ask(self, client: httpx.AsyncClient, unit: UnitStatus, transport: Transport | None = None) -> None:
+        """`transport`: where the port's owner is looked for."""
         before = self._state.known_answer(unit.name) or Asked(unit.invocation_id)
         self._in_flight.add(unit.name)
         try:
-            asked = await ask(client, self._rules[unit.name], before)
+            rule = self._rules[unit.name]
+            names = {unit.name, *unit.aliases}
+            foreign = None if transport is None else partial(foreign_listener, transport, rule.poll, names)
+            asked = await ask(client, rule, before, foreign)
         finally:
             self._in_flight.discard(unit.name)
-        self._due[unit.name] = monotonic() + asked.wait_seconds
+        self._due[unit.name] = monotonic() + self._pause(unit.name, asked)
         if self._is_current(unit):
             self._state.asked(unit.name, asked)
+
+    def _pause(self, unit: str, asked: Asked) -> float:
+        if not self._hurried[unit]:
+            return asked.wait_seconds
+        rounds = self._hurried_rounds[unit]
+        self._hurried_rounds[unit] += 1
+        return HURRIED_POLL_SECONDS[min(rounds, len(HURRIED_POLL_SECONDS) - 1)]
 
     def _is_current(self, unit: UnitStatus) -> bool:
         now = self._state.snapshot.unit(unit.name)

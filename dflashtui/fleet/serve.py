@@ -12,7 +12,7 @@ from dflashtui.fleet.gpu_stream import GpuStream
 from dflashtui.fleet.journal_hub import JournalHub
 from dflashtui.fleet.readiness_stream import ReadinessStream
 from dflashtui.model.host import LinkState
-from dflashtui.source.kernel import xid
+from dflashtui.source.kernel import OomReader, xid
 from dflashtui.source.systemd import open_units
 
 if TYPE_CHECKING:
@@ -44,10 +44,11 @@ class HostService:
             on_kernel=self._heard_kernel,
             on_problem=self._journal_state,
         )
-        self._readiness = ReadinessStream(state, plan.readiness_rules, plan.asked_from_console)
+        self.readiness = ReadinessStream(state, plan.readiness_rules, plan.asked_from_console)
         self._units: UnitSource | None = None
         self._transport: Transport | None = None
         self._again = asyncio.Event()
+        self._oom = OomReader()
 
     @property
     def host(self) -> Host:
@@ -73,7 +74,7 @@ class HostService:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._introduce(transport))
-                group.create_task(self._readiness.run(transport))
+                group.create_task(self.readiness.run(transport))
                 if "journal" in self.plan.sources:
                     group.create_task(self.journal.run(transport))
                 for source, stream in (("units", self._watch_units), ("gpus", self.gpus.run)):
@@ -138,6 +139,8 @@ class HostService:
         for entry in entries:
             if found := xid(entry):
                 self.state.xid(found)
+            if kill := self._oom.read(entry):
+                self.state.oom_kill(kill)
 
     def _absent(self, what: str) -> Unreachable:
         link = self.state.snapshot.link

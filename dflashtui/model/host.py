@@ -6,7 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from dflashtui.model.base import Value
+from dflashtui.model.finding import Cause
 from dflashtui.model.gpu import Gpu, Xid
+from dflashtui.model.kernel import OomKill
 from dflashtui.model.unit import UnitStatus
 
 
@@ -82,6 +84,10 @@ class HostSnapshot(Value):
     shm_total_bytes: int | None = None
     xids: tuple[Xid, ...] = ()
     """Newest last, since the host was first connected, not yet acknowledged."""
+    oom_kills: tuple[OomKill, ...] = ()
+    """Processes that the kernel ended for want of memory, newest last, since the host was first connected."""
+    causes: tuple[Cause, ...] = ()
+    """Why units failed, as far as somebody looked (`--check`): each names its unit and invocation."""
     sources: tuple[SourceState, ...] = ()
     channels: int | None = None
     """Long-lived SSH channels in use."""

@@ -12,6 +12,8 @@ from dflashtui.model.unit import ActiveState, Readiness
 from dflashtui.text import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from dflashtui.engines.readiness import ReadinessRule
     from dflashtui.model.unit import UnitStatus
 
@@ -81,9 +83,19 @@ def without_asking(unit: UnitStatus, *, has_rule: bool) -> Readiness | None:
             return Readiness.NONE
 
 
-async def ask(client: httpx.AsyncClient, rule: ReadinessRule, before: Asked) -> Asked:
-    """One round: the cheap question, and the costly one only until it was once answered in this run."""
+async def ask(
+    client: httpx.AsyncClient,
+    rule: ReadinessRule,
+    before: Asked,
+    foreign: Callable[[], Awaitable[str | None]] | None = None,
+) -> Asked:
+    """One round: the cheap question, and the costly one only until it was once answered in this run.
+
+    `foreign`: asked once the port first answers; who it is, in words, if not this unit.
+    """
     poll = await _get(client, rule.poll, POLL_LIMIT_SECONDS)
+    if poll.is_ok and foreign and not before.confirmed and (other := await foreign()):
+        return replace(before, detail=f"{poll.words}, but {other}", rounds=before.rounds + 1, failures=0)
     if not poll.is_ok or rule.confirm is None or before.confirmed:
         return judged(before, poll, proof=rule.is_proof)
     return judged(before, await _get(client, rule.confirm, CONFIRM_LIMIT_SECONDS), proof=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Self
 
 from dflashtui.errors import CommandFailed
@@ -17,6 +17,7 @@ from tests.tui.stage import NOW, config_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
     from types import TracebackType
 
@@ -95,6 +96,12 @@ class FakeFleet:
         self, host: str, unit: str, *, lines: int, before: str | None = None, invocation_id: str | None = None
     ) -> tuple[JournalItem, ...]:
         return () if before else self.journal[-lines:]
+
+    async def sync_journal(self, host: str) -> bool:
+        return True
+
+    def hurry(self, host: str, unit: str) -> AbstractContextManager[Callable[[], None]]:
+        return nullcontext(lambda: None)
 
     async def perform(self, action: UnitAction) -> ActionResult:
         self.performed.append(action)
