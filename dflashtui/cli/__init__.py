@@ -64,6 +64,10 @@ def _run(options: Options) -> int:
 
             gc.enable()
             return run_logs(options)
+        case "diagnose":
+            from dflashtui.cli.diagnose import run_diagnose
+
+            return run_diagnose(options)
         case _:
             from dflashtui.cli.act import run_action
 

@@ -34,7 +34,7 @@ the inventory: -c FILE, else ./hosts.toml, else $XDG_CONFIG_HOME/dflashtui/hosts
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked for; `command`: `console`, `check`, `logs`, or one of `ACTIONS`."""
+    """What was asked for; `command`: `console`, `check`, `logs`, `diagnose`, or one of `ACTIONS`."""
 
     command: str = "console"
     unit: str = ""
@@ -55,6 +55,7 @@ class Options:
     since: str | None = None
     grep: str | None = None
     priority: str | None = None
+    files: tuple[Path, ...] = ()
 
 
 class _Parser(argparse.ArgumentParser):
@@ -74,6 +75,7 @@ def parse(argv: Sequence[str]) -> Options:
             parser.error(f"--check looks at all hosts; it does not go with the command {found['command']!r}")
         found["command"] = "check"
     found["command"] = found.get("command") or "console"
+    found["files"] = tuple(found.get("files") or ())
     for name in ("hosts", "units"):
         found[name] = (*(found.get(name) or ()), *(found.get(f"{name}_after") or ()))
     known = {field.name for field in fields(Options)}
@@ -106,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, words in ACTIONS.items():
         _action(commands.add_parser(name, help=words, description=f"{words} on its hosts"), name)
     _logs(commands.add_parser("logs", help="merged journal of a unit over its hosts"))
+    _diagnose(commands.add_parser("diagnose", help="the root cause of a failure, from its log"))
     return parser
 
 
@@ -148,6 +151,12 @@ def _logs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", metavar="TIME", help="from this time on, as journalctl reads it")
     parser.add_argument("--grep", metavar="REGEX", help="only lines that match, as journalctl --grep")
     parser.add_argument("-p", "--priority", metavar="LEVEL", help="this level and worse, as journalctl -p")
+    _common(parser, first=False)
+
+
+def _diagnose(parser: argparse.ArgumentParser) -> None:
+    parser.description = "the root cause of a log: plain text, journalctl's short, -o json and -o export, container logs"
+    parser.add_argument("files", metavar="FILE", nargs="*", type=Path, help="a log; none or -: standard input")
     _common(parser, first=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 from dflashtui.model.base import Value
 
@@ -23,6 +24,10 @@ class Location(Value):
     function: str | None = None
 
 
+Confidence = Literal["high", "medium", "low"]
+"""`high`: an exception or a decisive line of the process itself; `low`: only wrappers, victims or an exit status."""
+
+
 class Cause(Value):
     """Why a run of a unit failed (contract, part 4)."""
 
@@ -31,11 +36,18 @@ class Cause(Value):
     message: str = ""
     module: str | None = None
     location: Location | None = None
+    """The deepest frame that is not of a standard library or of frozen code."""
     process: str | None = None
     host: str | None = None
     unit: str | None = None
     invocation_id: str | None = None
     lines: tuple[int, int] | None = None
+    """First and last line in the input, 1-based; `None` from a live journal."""
+    own_location: Location | None = None
+    """The deepest frame in the service's own code: neither the standard library nor an installed package."""
+    confidence: Confidence = "high"
+    folded: int = 0
+    """Copies of it that were seen: other ranks, the same text printed again by a parent."""
 
 
 class Finding(Value):

@@ -1,0 +1,93 @@
+"""From one run's candidates to the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dflashtui.diagnosis.candidate import Candidate, cause
+from dflashtui.diagnosis.forms import Weight
+from dflashtui.diagnosis.manager import EXIT_KINDS, SIGNAL_KINDS
+from dflashtui.diagnosis.prefixes import strip
+from dflashtui.diagnosis.ranking import Tier, ranked, tier
+from dflashtui.diagnosis.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dflashtui.diagnosis.run import Run
+    from dflashtui.diagnosis.verdict import UnitResult
+    from dflashtui.model.finding import Cause, Confidence
+
+MAX_OTHERS = 5
+CONFIDENCE: dict[Tier, Confidence] = {
+    Tier.EXPLICIT: "high",
+    Tier.OWN: "high",
+    Tier.BARE: "medium",
+    Tier.TELLING: "medium",
+}
+
+
+def first_cause(run: Run) -> Cause | None:
+    """The best candidate so far, whether the run has ended or not."""
+    order = ranked(run)
+    return _told(order[0], order) if order else None
+
+
+def conclude(run: Run, past: tuple[Cause, ...], result: UnitResult | None) -> Verdict:
+    """The verdict on the run; `past`: the causes of those before it, newest first."""
+    if result:
+        _add_result(run, result)
+    order = ranked(run)
+    if not order:
+        return Verdict(fatal=False, cause=None, others=past)
+    if tier(order[0]) in {Tier.STATUS, Tier.NOTHING}:
+        order = [*_last_words(run, order[0]), *order]
+    seen = {order[0].key}
+    others = [one for one in order[1:] if tier(one) <= Tier.VICTIM and not (one.key in seen or seen.add(one.key))]  # type: ignore[func-returns-value]
+    return Verdict(
+        fatal=True, cause=_told(order[0], order), others=(*(_told(one, []) for one in others[:MAX_OTHERS]), *past)
+    )
+
+
+def _told(candidate: Candidate, order: list[Candidate]) -> Cause:
+    copies = sum(one is not candidate and one.key == candidate.key for one in order)
+    told = cause(candidate)
+    better = _nccl_words(order) if told.kind == "nccl" else None
+    words = {"message": better.message} if better else {}
+    return told.model_copy(update={"folded": copies, "confidence": CONFIDENCE.get(tier(candidate), "low"), **words})
+
+
+def _nccl_words(order: list[Candidate]) -> Candidate | None:
+    """NCCL's own warning says more than the exception behind it."""
+    return next((one for one in order if one.message and one.trace is None and "NCCL WARN" in one.line.text), None)
+
+
+def _last_words(run: Run, end: Candidate) -> list[Candidate]:
+    """The sentence of a `sys.exit("…")`: what the service said last, before it ended with a status that says nothing."""
+    line = run.last_words
+    if line is None or end.kind not in {None, "unknown"} or not any(char.isalpha() for char in line.text):
+        return []
+    look = strip(line.text)
+    said = Candidate(end.order, Weight.GENERAL, line, last=line.number, label=look.process, pid=line.pid)
+    said.message = look.text.strip()
+    return [said] if said.message else []
+
+
+def _add_result(run: Run, result: UnitResult) -> None:
+    """The manager's word, where the log does not have it."""
+    if result.result == "success" and not result.exit_status:
+        return
+    run.is_dead = True
+    from dflashtui.diagnosis.line import Line
+
+    kind = {"oom-kill": "host-oom", "timeout": "timeout", "watchdog": "timeout", "resources": "systemd-exec"}.get(
+        result.result
+    )
+    if kind is None and result.signal:
+        kind = SIGNAL_KINDS.get(result.signal)
+    if kind is None and result.exit_status is not None:
+        kind = "systemd-exec" if 200 <= result.exit_status <= 243 else EXIT_KINDS.get(result.exit_status)  # noqa: PLR2004 - systemd.exec(5)
+    weight = Weight.EXPLICIT if result.result == "oom-kill" else Weight.STATUS
+    order = max((one.order for one in run.candidates), default=0) + 1
+    candidate = Candidate(order, weight, Line(""), kind=kind or "unknown")
+    status = f"status {result.exit_status}" if result.signal is None else f"signal {result.signal}"
+    candidate.message = f"result '{result.result}', {status}"
+    run.candidates.append(candidate)

@@ -1,0 +1,112 @@
+"""Which candidate is the cause (crash-log forms, part 5)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from dflashtui.diagnosis import roles
+from dflashtui.diagnosis.forms import Weight
+
+if TYPE_CHECKING:
+    from dflashtui.diagnosis.candidate import Candidate
+    from dflashtui.diagnosis.run import Run
+
+LIVED_ON_LINES = 8
+"""Ordinary lines of the same process after it: another candidate is the better one."""
+NEAR_THE_END_LINES = 12
+
+
+class Tier(IntEnum):
+    """The smaller explains more; within one the earliest is the cause."""
+
+    EXPLICIT = 0
+    OWN = 1
+    BARE = 2
+    """An exception's line without its traceback."""
+    TELLING = 3
+    GENERAL = 4
+    VICTIM = 5
+    WRAPPER = 6
+    DOUBTFUL = 7
+    STATUS = 8
+    NOTHING = 9
+
+
+def tier(candidate: Candidate) -> Tier:
+    """Where the candidate stands."""
+    if candidate.is_survived or candidate.life >= LIVED_ON_LINES or candidate.is_doubtful:
+        return Tier.DOUBTFUL
+    if candidate.trace:
+        return _tier_of_trace(candidate)
+    match candidate.weight:
+        case Weight.EXPLICIT:
+            return Tier.OWN if candidate.kind == "timeout" else Tier.EXPLICIT
+        case Weight.FATAL:
+            return Tier.OWN
+        case Weight.STATUS:
+            return Tier.STATUS
+        case _:
+            return _tier_of_words(candidate)
+
+
+def _tier_of_trace(candidate: Candidate) -> Tier:
+    told = candidate.root
+    if told is None or not (told.type or told.message):
+        return (
+            Tier.DOUBTFUL
+            if candidate.trace and any(one.frames.count for one in candidate.trace.raised)
+            else Tier.NOTHING
+        )
+    role = _role(told.type, told.text)
+    if role is None and told.type and roles.NOISE_TYPES.search(told.type):
+        return Tier.DOUBTFUL
+    return Tier.OWN if role is None else role
+
+
+def _tier_of_words(candidate: Candidate) -> Tier:
+    role = _role(candidate.exception, candidate.text)
+    if candidate.exception:
+        return Tier.BARE if role is None else role
+    if candidate.told_kind and role is not Tier.WRAPPER:
+        return Tier.TELLING
+    return Tier.GENERAL if role is None else role
+
+
+def _role(exception: str | None, text: str) -> Tier | None:
+    if roles.is_wrapper(exception, text):
+        return Tier.WRAPPER
+    return Tier.VICTIM if roles.is_victim(exception, text) else None
+
+
+def ranked(run: Run) -> list[Candidate]:
+    """The candidates that count, the cause first."""
+    placed = [(tier(one), _guilt(one, run), one.order, one) for one in run.candidates]
+    counted = [entry for entry in placed if _counts(entry[0], entry[3], run)]
+    counted.sort(key=lambda entry: entry[:3] if entry[0] is not Tier.DOUBTFUL else (entry[0], entry[1], -entry[2]))
+    return [entry[3] for entry in counted]
+
+
+def _guilt(candidate: Candidate, run: Run) -> int:
+    """0 for the process that a launcher's table names as the first to fail, if any is named."""
+    if not run.guilty:
+        return 0
+    rank = "".join(char for char in candidate.label or "" if char.isdigit())
+    return 0 if {f"rank{rank}", f"pid{candidate.pid}"} & run.guilty else 1
+
+
+def _counts(place: Tier, candidate: Candidate, run: Run) -> bool:
+    """Whether it can be the cause at all: an error line of a service that lives is none."""
+    if run.stopped_at is not None and candidate.order > run.stopped_at:
+        return False
+    match place:
+        case Tier.EXPLICIT | Tier.OWN:
+            return True
+        case Tier.BARE | Tier.TELLING | Tier.GENERAL:
+            return run.is_dead or (not run.is_ready and candidate.life < NEAR_THE_END_LINES)
+        case Tier.VICTIM | Tier.WRAPPER | Tier.STATUS:
+            return run.is_dead or candidate.trace is not None or not run.is_ready
+        case Tier.DOUBTFUL:
+            return run.is_dead
+        case _:
+            return False

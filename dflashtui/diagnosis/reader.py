@@ -1,0 +1,164 @@
+"""Reads one traceback, line by line."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from dflashtui.diagnosis import grammar
+from dflashtui.diagnosis.frames import FRAME
+from dflashtui.diagnosis.trace import Trace
+
+if TYPE_CHECKING:
+    from dflashtui.diagnosis.trace import Link, Raised
+
+STRANGERS_ALLOWED = 12
+"""Lines of others between two frames, after which the traceback counts as cut off."""
+MESSAGE_LINES_ALLOWED = 120
+
+
+class Fate(Enum):
+    """What became of a line."""
+
+    TAKEN = auto()
+    PASSED = auto()
+    """Not part of the traceback, which goes on."""
+    OVER = auto()
+    """Not part of the traceback, which has ended before."""
+
+
+class _Place(Enum):
+    FRAMES = auto()
+    MESSAGE = auto()
+    LINKED = auto()
+
+
+class TraceReader:
+    """The state between a header and the end of the last message of its chain."""
+
+    def __init__(self, trace: Trace, number: int | None, *, is_group: bool = False) -> None:
+        self.trace = trace
+        self._place = _Place.FRAMES
+        self._link: Link = ""
+        self._in_group = is_group
+        self._indent = -1
+        """Of the last frame; -1 before the first."""
+        self._frame_before = False
+        self._strangers = 0
+        self._message_lines = 0
+        self._awaits_text = False
+        trace.push("", number)
+
+    @property
+    def is_in_message(self) -> bool:
+        return self._place is _Place.MESSAGE
+
+    @property
+    def current(self) -> Raised:
+        return self.trace.raised[-1]
+
+    def feed(self, text: str, number: int | None) -> Fate:
+        """Take the line, or say whose it is."""
+        if self._in_group:
+            text = self._without_margin(text, number)
+        fate = self._feed(text, number)
+        if fate is Fate.TAKEN and text.strip():
+            self.current.last = number
+        return fate
+
+    def _without_margin(self, text: str, number: int | None) -> str:
+        if grammar.LEAF.match(text):
+            self._begin("leaf", number)
+            return ""
+        return "" if grammar.GROUP_END.match(text) else grammar.unmargined(text)
+
+    def _begin(self, link: Link, number: int | None) -> None:
+        self.trace.push(link, number)
+        self._place, self._indent, self._strangers, self._frame_before = _Place.FRAMES, -1, 0, False
+
+    def _feed(self, text: str, number: int | None) -> Fate:
+        stripped = text.strip()
+        if not stripped:
+            return Fate.TAKEN
+        if stripped in {grammar.CAUSED, grammar.DURING}:
+            self._place = _Place.LINKED
+            self._link = "cause" if stripped == grammar.CAUSED else "context"
+            return Fate.TAKEN
+        if grammar.HEADER in text:
+            return self._header(text, number)
+        match self._place:
+            case _Place.FRAMES:
+                return self._in_frames(text, number)
+            case _Place.MESSAGE:
+                return self._in_message(text, number)
+            case _:
+                return self._when_linked(text, number)
+
+    def _header(self, text: str, number: int | None) -> Fate:
+        is_empty_leaf = self.current.link == "leaf" and self._place is _Place.FRAMES and self._indent < 0
+        if is_empty_leaf:
+            self.current.first = number
+        elif self._place is _Place.LINKED:
+            self._begin(self._link, number)
+        else:
+            return Fate.OVER
+        self._in_group |= grammar.GROUP_HEADER in text
+        return Fate.TAKEN
+
+    def _when_linked(self, text: str, number: int | None) -> Fate:
+        """Behind a chaining sentence a header is due; a frame will do, for SyntaxErrors and cut logs have none."""
+        if FRAME.match(text):
+            self._begin(self._link, number)
+            return self._in_frames(text, number)
+        exception = grammar.exception_line(text)
+        if exception and exception.is_sure:
+            self._begin(self._link, number)
+            return self._named(exception.type, exception.text)
+        return self._stranger()
+
+    def _in_frames(self, text: str, number: int | None) -> Fate:
+        frame = FRAME.match(text)
+        if frame:
+            self._indent = len(frame["indent"])
+            self._frame_before, self._strangers = True, 0
+            self.current.frames.add(frame)
+            return Fate.TAKEN
+        indent = len(text) - len(text.lstrip())
+        if self._is_source(text, indent):
+            return Fate.TAKEN
+        exception = (
+            grammar.exception_line(text.strip()) if indent <= max(self._indent - 2, 0) or self._indent == 0 else None
+        )
+        if exception and (exception.is_sure or self._indent > 0):
+            return self._named(exception.type, exception.text)
+        if self._indent == 0 and self._frame_before:  # pasted without its blanks: the line behind a frame is its source
+            self._frame_before = False
+            return Fate.TAKEN
+        return self._stranger()
+
+    def _is_source(self, text: str, indent: int) -> bool:
+        if self._indent < 0:
+            return False
+        if indent > self._indent or grammar.MARKERS.match(text) or grammar.REPEATED_FRAME.match(text):
+            self._frame_before = False
+            return True
+        return False
+
+    def _named(self, exception_type: str, text: str) -> Fate:
+        self.current.name(exception_type, text)
+        self._place, self._message_lines = _Place.MESSAGE, 0
+        return Fate.TAKEN
+
+    def _in_message(self, text: str, number: int | None) -> Fate:
+        if FRAME.match(text):
+            self._begin("nested", number)
+            return self._in_frames(text, number)
+        self._message_lines += 1
+        if self._message_lines > MESSAGE_LINES_ALLOWED:
+            return Fate.OVER
+        self.current.add(text)
+        return Fate.TAKEN
+
+    def _stranger(self) -> Fate:
+        self._strangers += 1
+        return Fate.OVER if self._strangers > STRANGERS_ALLOWED else Fate.PASSED
