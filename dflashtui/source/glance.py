@@ -38,7 +38,7 @@ SCRIPT = r"""
 mark=$1 manager=$2 properties=$3 gpu_fields=$4
 shift 4
 set -f
-export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/run/user/$(id -u)}" TZ=UTC
+export TZ=UTC
 part() { printf '\n%s %s\n' "$mark" "$1"; }
 ended() { printf '\n%s = %s\n' "$mark" "$1"; }
 
@@ -48,18 +48,42 @@ date +%s.%N
 ended "$?"
 
 part manager
-systemctl "--$manager" show --property=Version 2>&1
-ended "$?"
+if [ -d /run/systemd/system ]; then
+  set +f
+  for library in /usr/lib/systemd/libsystemd-shared-*.so /usr/lib/*/systemd/libsystemd-shared-*.so; do
+    [ -e "$library" ] || continue
+    version=${library##*-shared-}
+    version=${version%%[!0-9]*}
+    break
+  done
+  set -f
+  if [ -n "$version" ]; then echo "Version=$version"; else systemctl show --property=Version 2>&1; fi
+  ended "$?"
+else
+  echo 'not been booted with systemd'
+  ended 1
+fi
 
 part units
-files= globs=
-for pattern; do
-  case $pattern in *[*?[]*) globs="$globs $pattern" ;; esac
-done
-if [ -n "$globs" ]; then
-  files=$(systemctl "--$manager" list-unit-files --no-legend --plain -- $globs 2>/dev/null |
-    while read -r name _; do case $name in *@.*) ;; *) echo "$name" ;; esac; done)
+etc=/etc/systemd run=/run/systemd own=/usr/local/lib/systemd lib=/usr/lib/systemd
+if [ "$manager" = user ]; then
+  export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/run/user/$(id -u)}"
+  folders="$HOME/.config/systemd/user $XDG_RUNTIME_DIR/systemd/user $etc/user $run/user $own/user $lib/user"
+else
+  folders="$etc/system $run/system $run/generator $run/transient $own/system $lib/system /lib/systemd/system"
 fi
+files=
+for pattern; do
+  case $pattern in *[*?[]*) ;; *) continue ;; esac
+  for folder in $folders; do
+    set +f
+    for path in "$folder"/$pattern; do
+      case $path in *@.* | *.d | *.wants | *.requires) continue ;; esac
+      [ ! -e "$path" ] && [ ! -L "$path" ] || files="$files ${path##*/}"
+    done
+    set -f
+  done
+done
 if [ $# -gt 0 ]; then
   systemctl "--$manager" show --timestamp=us+utc --property="$properties" -- "$@" $files 2>&1
 fi
@@ -96,7 +120,11 @@ else
   ended 127
 fi
 """
-"""Values come in as arguments only; nothing is ever put into this text."""
+"""Values come in as arguments only; nothing is ever put into this text.
+
+Each process here is paid on every host, and `systemctl list-unit-files` costs PID 1 more than all
+the rest: unit files are found by their names in the folders of systemd.unit(5) instead.
+"""
 
 
 @dataclass(frozen=True, slots=True)
