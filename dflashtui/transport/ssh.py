@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from dflashtui.transport.gate import HandshakeGate
     from dflashtui.transport.ssh_login import Login
 
+LAST_WORDS_SECONDS = 0.2
+"""For commands that are being ended while the connection is left."""
 LONGEST_SOCKET_FOLDER = 80
 """sun_path of unix(7) holds 107 bytes."""
 
@@ -50,11 +52,12 @@ async def connect(
 
 
 async def _closed(login: Login, openings: Openings) -> None:
+    await openings.settled_within(LAST_WORDS_SECONDS)
     login.connection.close()
     await openings.wait_closed()
 
 
-def _closed_again(pair: tuple[asyncssh.SSHReader[Any], asyncssh.SSHWriter[Any]] | None) -> None:
+async def _closed_again(pair: tuple[asyncssh.SSHReader[Any], asyncssh.SSHWriter[Any]] | None) -> None:
     if pair is not None:
         pair[1].close()
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import asyncssh
 
+from dflashtui.config.model import Host
 from dflashtui.errors import TransportMisconfigured
 from dflashtui.transport.ssh_hostkey import host_key_algorithms
 from dflashtui.transport.ssh_keys import KeyFiles, key_files, usual_files
@@ -17,14 +19,16 @@ from dflashtui.transport.ssh_known_hosts import Known, known
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dflashtui.config.model import Host
-
 SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")
 SYSTEM_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 USER_KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
 KEEPALIVE_SECONDS = 2.5
 KEEPALIVES_UNANSWERED = 2
 """A silent peer is given up after 3 × 2.5 s, counted from its last byte."""
+HOP = re.compile(
+    r"(?:(?P<user>[^@]+)@)?(?:\[(?P<bracketed>[^]]+)]|(?P<name>[^]:@[]+)|(?P<bare>[0-9a-f:]+))(?::(?P<port>\d+))?",
+    re.IGNORECASE,
+)
 CIPHERS = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes256-ctr,aes192-ctr,aes128-ctr,chacha20-poly1305@openssh.com"
 """By speed here; chacha20 last, for without strict key exchange it is open to CVE-2023-48795."""
 OURS = {
@@ -102,12 +106,15 @@ def _route(host: Host) -> Route:
     )
     named, only_named = _named_keys(host, options)
     jump = cast("str | None", said.get("ProxyJump"))
+    hops = tuple(spec.strip() for spec in jump.split(",")) if jump else ()
+    for spec in hops:
+        hop(spec)
     return Route(
         name=name,
         address=options.host,
         port=options.port,
         user=options.username,
-        jumps=tuple(hop.strip() for hop in jump.split(",")) if jump else (),
+        jumps=hops,
         proxy_command=cast("str | None", said.get("ProxyCommand")),
         known=known_keys,
         keys=key_files(named, _paths(said.get("CertificateFile"))),
@@ -115,6 +122,15 @@ def _route(host: Host) -> Route:
         only_named_keys=only_named,
         options=options,
     )
+
+
+def hop(spec: str) -> Host:
+    """One hop of `ProxyJump`, `user@host:port`, as a host to reach. Raises `ValueError`."""
+    found = HOP.fullmatch(spec.removeprefix("ssh://").removesuffix("/"))
+    if found is None:
+        raise ValueError(f"ssh_config: ProxyJump {spec!r} is not of the form user@host:port")
+    name = found["bracketed"] or found["name"] or found["bare"]
+    return Host(name=name, user=found["user"], port=int(found["port"]) if found["port"] else None)
 
 
 def _options(host: Host, name: str) -> asyncssh.SSHClientConnectionOptions:

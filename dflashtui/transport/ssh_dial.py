@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 NEXT_ADDRESS_SECONDS = 0.25
 """RFC 8305: how long one address may take before the next is tried beside it."""
 PROXY_ENDING_SECONDS = 0.3
+LONGEST_LAST_WORDS_BYTES = 2000
 
 Address = tuple[socket.AddressFamily, tuple[str | int | bytes, ...]]
 
@@ -161,7 +162,8 @@ async def _proxy_greeted(sock: socket.socket, attempt: Attempt, limit: asyncio.T
         await _greeted(sock, attempt, limit)
     except ConnectionError as ended:
         stderr.seek(0)
-        words = printable(decoded(stderr.read(2000)).strip()) or "it ended without a word"
+        said = decoded(stderr.read(LONGEST_LAST_WORDS_BYTES)).split("\n")
+        words = next((printable(line) for line in reversed(said) if line.strip()), "it ended without a word")
         raise Unreachable(attempt.host, attempt.reason(f"is not reached by ProxyCommand: {words}")) from ended
 
 

@@ -153,8 +153,9 @@ class Known:
         return tuple(key for key in keys if key is not None)
 
     def place_of(self, key: asyncssh.SSHKey) -> str:
-        """File and line of a known key."""
-        return next((entry.place for entry in self.entries if entry.key() == key), str(self.files[0]))
+        """File and line of a known key; of the line that revokes it, if there is one."""
+        entries = sorted(self.entries, key=lambda entry: entry.kind != "revoked")
+        return next((entry.place for entry in entries if entry.key() == key), str(self.files[0]))
 
 
 def known(files: Sequence[Path], name: str, port: int) -> Known:

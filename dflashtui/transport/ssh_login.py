@@ -33,13 +33,16 @@ class Login:
     introduction: Introduction
     via: str
     """As in `Attempt`."""
+    through: Login | None
+    """The jump host."""
 
     def lost_reason(self) -> str | None:
         """Why the connection ended, as far as that is known."""
-        lost = self.introduction.lost
-        if lost is None:
+        if self.through is not None and self.through.connection.is_closed():
+            return self.through.lost_reason() or f"{self.through.via}the connection ended"
+        if self.introduction.lost is None:
             return None
-        words = said(lost)
+        words = said(self.introduction.lost)
         return f"{self.via}{SILENT if 'keepalive' in words else words}"
 
 
@@ -48,14 +51,14 @@ async def log_in(
     attempt: Attempt,
     *,
     sock: socket.socket | None = None,
-    tunnel: asyncssh.SSHClientConnection | None = None,
+    tunnel: Login | None = None,
 ) -> Login:
     """Log in over a socket or through another connection. Raises what `connecting` of ssh_errors.py understands."""
     introduction = Introduction(route.known)
     async with key_ring(route.agent_path, route.keys, only_files=route.only_named_keys) as ring:
         try:
             async with asyncio.timeout(LOGIN_SECONDS):
-                connection = await _handshake(route, introduction, ring, sock, tunnel)
+                connection = await _handshake(route, introduction, ring, sock, tunnel.connection if tunnel else None)
         except asyncssh.HostKeyNotVerifiable as refused:
             raise introduction.rejection(attempt.host, attempt.via, said(refused)) from refused
         except asyncssh.PermissionDenied as refused:
@@ -64,7 +67,7 @@ async def log_in(
             raise _lost(attempt, introduction) from lost
         except TimeoutError as late:
             raise Unreachable(attempt.host, attempt.reason(_lateness(introduction))) from late
-    return Login(connection, introduction, attempt.via)
+    return Login(connection, introduction, attempt.via, tunnel)
 
 
 async def _handshake(

@@ -40,6 +40,7 @@ class Session(Pipes, asyncssh.SSHClientSession[bytes]):
         self._stdout, self._stderr = mark.on_stdout(), mark.on_stderr()
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
         self._closed = asyncio.Event()
+        self._begun = asyncio.Event()
 
     @property
     def is_granted(self) -> bool:
@@ -62,6 +63,8 @@ class Session(Pipes, asyncssh.SSHClientSession[bytes]):
             self.stderr_received(self._stderr(data))
         else:
             self.stdout_received(self._stdout(data))
+            if self._stdout.is_found:
+                self._begun.set()
 
     def eof_received(self) -> bool:
         """Stdin stays open: the command may still read."""
@@ -78,6 +81,7 @@ class Session(Pipes, asyncssh.SSHClientSession[bytes]):
     def connection_lost(self, exc: Exception | None) -> None:
         """The channel is closed; without an exit status nobody knows how the command ended."""
         self._closed.set()
+        self._begun.set()
         self._owner.released(self)
         if self.exit_status is None:
             lost = TransportLost(self._host, f"{exc or 'the connection ended'}, while {self._program} ran")
@@ -115,14 +119,17 @@ class Session(Pipes, asyncssh.SSHClientSession[bytes]):
     def terminate(self) -> None:
         """Ask sshd to signal the command; it does so for all but root."""
         if self._channel is not None and not self._channel.is_closing():
-            with suppress(OSError):
-                self._channel.send_signal("TERM")
+            self._channel.send_signal("TERM")
 
     def hang_up(self, failure: DflashError | None = None) -> None:
         """Close the channel at once; whoever reads gets `failure`."""
         if self._channel is not None:
             self._channel.abort()
         self.ended(failure)
+
+    async def begun(self) -> None:
+        """Wait until the command itself runs, or never will."""
+        await self._begun.wait()
 
     async def ended_within(self, seconds: float) -> bool:
         """Whether it is over after at most that time."""

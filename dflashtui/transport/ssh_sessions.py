@@ -29,7 +29,9 @@ WAITS_SECONDS = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Before asking again after a refusal."""
 GRACE_SECONDS = 0.1
 """For commands that end by themselves when their stdin closes, or at sshd's signal."""
-ENDING_SECONDS = 0.4
+KILLING_SECONDS = 5.0
+LEAVING_SECONDS = 0.5
+"""How long leaving a command may hold up the caller."""
 KILL = """
 target=-$1
 kill -s TERM -- "$target" 2>/dev/null || { target=$1; kill -s TERM "$target" || exit; }
@@ -55,6 +57,7 @@ class Sessions:
         self._lingering: list[float] = []
         self._limit: int | None = None
         self._freed = asyncio.Event()
+        self._killing = asyncio.Lock()
 
     def __len__(self) -> int:
         return sum(session.is_granted for session in self._claims)
@@ -110,7 +113,7 @@ class Sessions:
         """Wait until, by what is known, one more may be opened, and claim it."""
         if session.is_followed:
             self._check_streams()
-        while self._limit is not None and len(self._claims) >= self._limit:
+        while len(self._claims) >= (self._limit or SHORT_COMMANDS + STREAMS):
             self._make_way()
             self._freed.clear()
             await self._freed.wait()
@@ -159,36 +162,46 @@ class Sessions:
             with connected(self._host, self._login.lost_reason):
                 raise
 
-    def _unwanted(self, session: Session) -> None:
+    async def _unwanted(self, session: Session) -> None:
         """Its opening was given up; now that it is open, or refused, it goes."""
-        session.hang_up()
-        if not session.is_granted:
+        if session.is_granted:
+            await self._end(session)
+        else:
             self.released(session)
 
     async def _end(self, session: Session) -> None:
-        """Leave nothing of it on the host, in bounded time."""
+        """Leave nothing of it on the host; on a slow link that goes on while the caller does."""
         session.discard()
-        if session.is_over:
-            return
-        session.send_eof()
+        if not session.is_over:
+            await self._openings.at_most(LEAVING_SECONDS, self._ending(session))
+
+    async def _ending(self, session: Session) -> None:
         session.terminate()
+        session.send_eof()
         try:
-            if not await session.ended_within(GRACE_SECONDS) and session.process_id:
-                await self._kill(session, session.process_id)
+            if not await session.ended_within(GRACE_SECONDS):
+                await self._kill(session)
         finally:
             session.hang_up()
         await session.closed_within(GRACE_SECONDS)
 
-    async def _kill(self, session: Session, process_id: str) -> None:
+    async def _kill(self, session: Session) -> None:
         """By a command of its own; where no channel is left for one, closing the pipes has to do."""
+        with suppress(DflashError, TimeoutError, asyncssh.ChannelOpenError):
+            async with asyncio.timeout(KILLING_SECONDS):
+                await session.begun()
+                if session.process_id is None:
+                    return
+                async with self._killing:
+                    await self._run_killer(session.process_id)
+                await session.over()
+
+    async def _run_killer(self, process_id: str) -> None:
         killer = self._session(("/bin/sh", "-c", KILL, "sh", process_id), is_followed=False)
+        self._claims.add(killer)
         try:
-            with suppress(DflashError, TimeoutError, asyncssh.ChannelOpenError):
-                async with asyncio.timeout(ENDING_SECONDS):
-                    self._claims.add(killer)
-                    await self._ask(killer)
-                    await session.over()
-            await killer.ended_within(GRACE_SECONDS)
+            await self._ask(killer)
+            killer.send_eof()
+            await killer.over()
         finally:
             killer.hang_up()
-        await killer.closed_within(GRACE_SECONDS)

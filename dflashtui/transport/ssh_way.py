@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from dflashtui.config.model import Host
 from dflashtui.errors import HostKeyRejected, TransportError, TransportMisconfigured, Unreachable
 from dflashtui.transport.aside import aside
-from dflashtui.transport.ssh_config import Route, route
+from dflashtui.transport.ssh_config import Route, hop, route
 from dflashtui.transport.ssh_dial import dial
 from dflashtui.transport.ssh_errors import Attempt, DroppedEarlyError, connecting
 from dflashtui.transport.ssh_login import Login, log_in
@@ -21,6 +19,7 @@ from dflashtui.transport.ssh_login import Login, log_in
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from dflashtui.config.model import Host
     from dflashtui.transport.gate import HandshakeGate
 
 READING_SECONDS = 10.0
@@ -29,7 +28,6 @@ READINGS_AT_ONCE = 4
 RETRIES_SECONDS = (0.3, 0.8, 1.6)
 """Mean waits after sshd dropped us for having too many logins under way (`MaxStartups`)."""
 ROUTE_KEPT_SECONDS = 300.0
-HOP = re.compile(r"(?:(?P<user>.+)@)?(?:\[(?P<bracketed>[^]]+)]|(?P<name>[^:]+|[^:]*:[^:]*:.*?))(?::(?P<port>\d+))?/?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ class Ways:
                 if tunnel is not None:
                     async with self._gate.turn():
                         journey.report_step("login")
-                        return await log_in(way, attempt, tunnel=tunnel.connection)
+                        return await log_in(way, attempt, tunnel=tunnel)
                 sock = await dial(way, attempt, journey.report_step, stack)
                 async with self._gate.turn():
                     journey.report_step("login")
@@ -115,6 +113,10 @@ class Ways:
     @asynccontextmanager
     async def _through(self, hops: tuple[str, ...], journey: Journey) -> AsyncIterator[Login]:
         """The last of the jump hosts, one connection to each for all that pass it at the time."""
+        last = hop(hops[-1]).name
+        if last in journey.chain:
+            circle = " → ".join((*journey.chain, last))
+            raise TransportMisconfigured(journey.told, f"ProxyJump leads in a circle: {circle}")
         jump = self._jumps.get(hops)
         if jump is None or jump.is_lost:
             jump = self._jumps[hops] = _Jump()
@@ -123,10 +125,7 @@ class Ways:
 
     async def _jumped(self, hops: tuple[str, ...], journey: Journey, stack: AsyncExitStack) -> Login:
         *before, last = hops
-        host = _hop(last)
-        if host.name in journey.chain:
-            circle = " → ".join((*journey.chain, host.name))
-            raise TransportMisconfigured(journey.told, f"ProxyJump leads in a circle: {circle}")
+        host = hop(last)
         onward = Journey(journey.told, (*journey.chain, host.name), journey.report_step)
         onward.report_step(f"jump host {host.name}")
         tunnel = await stack.enter_async_context(self._through(tuple(before), journey)) if before else None
@@ -182,15 +181,6 @@ class _Jump:
         if self._users == 0:
             self._login = None
             await self._stack.aclose()
-
-
-def _hop(spec: str) -> Host:
-    """`user@host:port` of `ProxyJump`; an IPv6 address with a port stands in brackets."""
-    found = HOP.fullmatch(spec.removeprefix("ssh://"))
-    if found is None:
-        raise ValueError(f"ProxyJump {spec!r} is not of the form user@host:port")
-    port = found["port"]
-    return Host(name=found["bracketed"] or found["name"], user=found["user"], port=int(port) if port else None)
 
 
 def _told_for(failure: TransportError, host: str) -> TransportError:

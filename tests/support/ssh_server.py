@@ -25,6 +25,12 @@ class LoopbackServer:
     allows_tcp: bool = True
     passes_signals: bool = False
     """sshd does it for all but root."""
+    users: list[str] = field(default_factory=list)
+    """Who logged in."""
+    requests: list[str] = field(default_factory=list)
+    """What was asked for on session channels: `exec`, `pty`, `env X`."""
+    introductions: int = 0
+    """Handshakes that came to a login, granted or not."""
     logins: int = 0
     running: set["Child"] = field(default_factory=set)
     """Commands that have not ended."""
@@ -67,6 +73,8 @@ class Child(asyncio.SubprocessProtocol):
         return found  # type: ignore[return-value]  # or one to read from
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if self.session.is_closed:
+            return
         self.session.channel.write(data, asyncssh.EXTENDED_DATA_STDERR if fd == 2 else None)
 
     def process_exited(self) -> None:
@@ -100,14 +108,20 @@ class CommandSession(asyncssh.SSHServerSession[bytes]):
         self._command = ""
         self._child: Child | None = None
         self._early = bytearray()
-        self._is_eof = self._is_closed = False
+        self._is_eof = self.is_closed = False
 
     def connection_made(self, chan: asyncssh.SSHServerChannel[bytes]) -> None:
         self.channel = chan
 
     def exec_requested(self, command: str) -> bool:
         self._command = command
+        self.server.requests += [f"env {name}" for name in self.channel.get_environment()]
+        self.server.requests.append("exec")
         return True
+
+    def pty_requested(self, term_type: str, term_size: tuple[int, int, int, int], term_modes: object) -> bool:
+        self.server.requests.append("pty")
+        return False
 
     def session_started(self) -> None:
         self.channel.get_connection().create_task(self._start())
@@ -121,7 +135,7 @@ class CommandSession(asyncssh.SSHServerSession[bytes]):
         child.pipe(0).write(bytes(self._early))
         if self._is_eof:
             child.pipe(0).close()
-        if self._is_closed:
+        if self.is_closed:
             child.let_go()
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
@@ -151,7 +165,7 @@ class CommandSession(asyncssh.SSHServerSession[bytes]):
             self._child.kill(signals.Signals[f"SIG{signal}"])
 
     def command_ended(self, status: int) -> None:
-        if self._is_closed:
+        if self.is_closed:
             return
         if status < 0:
             self.channel.exit_with_signal(signals.Signals(-status).name.removeprefix("SIG"))
@@ -159,7 +173,7 @@ class CommandSession(asyncssh.SSHServerSession[bytes]):
             self.channel.exit(status)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._is_closed = True
+        self.is_closed = True
         if self._child is not None and not self._child.gone.is_set():
             self._child.let_go()
 
@@ -176,6 +190,8 @@ class _Doorman(asyncssh.SSHServer):
         self._server.connections.remove(self._connection)
 
     def begin_auth(self, username: str) -> bool:
+        self._server.introductions += 1
+        self._user = username
         keys = self._server.authorized_keys
         if keys:
             self._connection.set_authorized_keys(asyncssh.import_authorized_keys(keys))
@@ -183,6 +199,7 @@ class _Doorman(asyncssh.SSHServer):
 
     def auth_completed(self) -> None:
         self._server.logins += 1
+        self._server.users.append(self._user)
 
     def unix_connection_requested(self, dest_path: str) -> bool:
         if not self._server.allows_sockets:

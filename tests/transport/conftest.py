@@ -35,11 +35,11 @@ class Home:
     def public_key(self) -> str:
         return (self.folder / "id_ed25519.pub").read_text()
 
-    def know(self, server: LoopbackServer, name: str = "127.0.0.1") -> None:
+    def know(self, server: LoopbackServer, name: str = "127.0.0.1", port: int | None = None) -> None:
         """Add the server's first key to known_hosts."""
         key = server.host_keys[0].export_public_key().decode()
         with self.known_hosts.open("a") as file:
-            file.write(f"[{name}]:{server.port} {key}")
+            file.write(f"[{name}]:{port or server.port} {key}")
 
 
 @pytest.fixture
@@ -94,6 +94,9 @@ async def nothing_left() -> AsyncIterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_thread_left() -> Iterator[None]:
-    """Threads aside have ended; the pool of the loop is the loop's own."""
+    """Threads aside end with their work."""
     yield
-    assert not [thread for thread in threading.enumerate() if thread.name == "aside"]
+    for thread in threading.enumerate():
+        if thread.name == "aside":
+            thread.join(5)
+            assert not thread.is_alive()
