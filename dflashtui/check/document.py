@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import ConfigDict
 
+from dflashtui.check.verdict import Verdict, verdict
 from dflashtui.model.base import Value
-from dflashtui.model.finding import Cause, Finding, Level
+from dflashtui.model.finding import Cause, Finding
 from dflashtui.model.gpu import Gpu
 from dflashtui.model.host import HostSnapshot, LinkState, SourceState
 from dflashtui.model.unit import UnitStatus
 
-Verdict = Literal["ok", "warning", "failed", "unknown"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Document(Value):
     """What a script reads. `null` is unknown, never 0."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
 
 class UnitDocument(UnitStatus, Document):
@@ -76,10 +77,8 @@ class CheckDocument(Document):
     model_config = ConfigDict(alias_generator=lambda name: "schema" if name == "schema_version" else name)
 
 
-def verdict(findings: tuple[Finding, ...]) -> Verdict:
-    """The worst: failed, then unknown, then warning."""
-    levels = {finding.level for finding in findings}
-    for level, word in ((Level.FAILED, "failed"), (Level.UNKNOWN, "unknown"), (Level.WARNING, "warning")):
-        if level in levels:
-            return word  # type: ignore[return-value] # mypy widens the words of the tuple to str
-    return "ok"
+def document(snapshots: Iterable[HostSnapshot], findings: tuple[Finding, ...], *, at: datetime, is_demo: bool) -> str:
+    """One line of JSON, all of it ASCII."""
+    hosts = tuple(map(HostDocument.of, snapshots))
+    whole = CheckDocument(at=at, demo=is_demo, verdict=verdict(findings), hosts=hosts, findings=findings)
+    return json.dumps(whole.model_dump(mode="json", by_alias=True))

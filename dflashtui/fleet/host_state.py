@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dflashtui.engines.answers import without_asking
 from dflashtui.errors import AuthDenied, DflashError, HostKeyRejected, TransportError
 from dflashtui.fleet.board import utc_now
 from dflashtui.model.host import HostSnapshot, Link, LinkState, SourceState
 from dflashtui.model.unit import Readiness, UnitStatus
-from dflashtui.source.readiness import without_asking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
+    from dflashtui.engines.answers import Asked
     from dflashtui.fleet.board import Board
     from dflashtui.fleet.plan import HostPlan
     from dflashtui.model.event import Event
     from dflashtui.model.gpu import Gpu, Xid
     from dflashtui.model.kernel import OomKill
-    from dflashtui.source.readiness import Asked
 
 ResourceUse = tuple[int | None, float | None, int | None]
 """Memory in bytes, CPU in percent of one core, tasks."""

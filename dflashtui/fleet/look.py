@@ -6,8 +6,7 @@ import asyncio
 from time import monotonic
 from typing import TYPE_CHECKING
 
-import httpx
-
+from dflashtui.engines.answers import without_asking
 from dflashtui.errors import DecodeError, DflashError, NoSystemd, SourceUnavailable
 from dflashtui.fleet.board import Board, utc_now
 from dflashtui.fleet.host_state import HostState
@@ -15,8 +14,6 @@ from dflashtui.fleet.plan import HostPlan, first_snapshot, host_plan
 from dflashtui.model.host import Link, LinkState
 from dflashtui.source import glance_values as values
 from dflashtui.source.glance import glance
-from dflashtui.source.http import ThroughHost
-from dflashtui.source.readiness import Asked, ask, without_asking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from dflashtui.config.model import Config
     from dflashtui.fleet.fleet import OpenTransport
     from dflashtui.model.host import HostSnapshot
-    from dflashtui.model.unit import UnitStatus
     from dflashtui.source.glance import Part
     from dflashtui.transport.base import Transport
 
@@ -102,15 +98,7 @@ async def _ask_services(transport: Transport, plan: HostPlan, state: HostState) 
         for unit in state.snapshot.units or ()
         if unit.name in plan.readiness_rules and without_asking(unit, has_rule=True) is None
     ]
-    if not active:
-        return
-    async with (
-        httpx.AsyncClient(transport=ThroughHost(transport), trust_env=False) as client,
-        asyncio.TaskGroup() as group,
-    ):
-        for unit in active:
-            group.create_task(_ask_one(client, plan, state, unit))
+    if active:
+        from dflashtui.fleet.look_services import ask_services  # noqa: PLC0415 - httpx costs 0.1 s, and not all need it
 
-
-async def _ask_one(client: httpx.AsyncClient, plan: HostPlan, state: HostState, unit: UnitStatus) -> None:
-    state.asked(unit.name, await ask(client, plan.readiness_rules[unit.name], Asked(unit.invocation_id)))
+        await ask_services(transport, plan, state, active)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from dflashtui.engines.answers import Asked, without_asking
 from dflashtui.source.http import ThroughHost
 from dflashtui.source.listeners import foreign_listener
-from dflashtui.source.readiness import Asked, ask, without_asking
+from dflashtui.source.readiness import ask
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, cast
 import httpx
 import pytest
 
+from dflashtui.engines.answers import Answer, Asked, judged, without_asking
 from dflashtui.engines.readiness import endpoint, rule
 from dflashtui.model.unit import ActiveState, LoadState, Readiness, UnitStatus
 from dflashtui.source.http import ThroughHost
-from dflashtui.source.readiness import Answer, Asked, ask, judged, without_asking
+from dflashtui.source.readiness import ask
 
 if TYPE_CHECKING:
     from dflashtui.transport.base import Transport
