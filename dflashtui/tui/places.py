@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,37 +24,40 @@ class Way:
     """The places that were gone through."""
 
     here: Place = FLEET
+    above: tuple[Place, ...] = ()
+    """Where `escape` and `q` go, nearest last."""
     last: Place = FLEET
     """Where `-` goes."""
-    above: list[Place] = field(default_factory=list)
-    """Where `escape` and `q` go, nearest last."""
+    above_last: tuple[Place, ...] = ()
+    """What was above it then."""
 
     def enter(self, place: Place) -> None:
         """Go one level in; `up` comes back."""
         if place != self.here:
-            self.above.append(self.here)
-            self._move(place)
+            self._move(place, (*self.above, self.here))
 
     def jump(self, place: Place) -> None:
-        """Go to a view by its number; above it is the fleet."""
-        if place != self.here:
-            self.above = [] if place.view == FLEET.view else [FLEET]
-            self._move(place)
+        """Go to a view by its number; above it is the fleet. The view where we are is no step."""
+        if place.view == self.here.view:
+            self.here = place
+        else:
+            self._move(place, () if place.view == FLEET.view else (FLEET,))
 
     def up(self) -> bool:
         """One level up; false at the top."""
         if not self.above:
             return False
-        self._move(self.above.pop())
+        self._move(self.above[-1], self.above[:-1])
         return True
 
     def back(self) -> None:
         """To the place before this one, and with the next press here again."""
-        self._move(self.last)
+        self._move(self.last, self.above_last)
 
     def look_at(self, subject: Subject | None) -> None:
         """Remember what this place looks at, for the way back."""
         self.here = self.here._replace(subject=subject)
 
-    def _move(self, place: Place) -> None:
-        self.last, self.here = self.here, place
+    def _move(self, place: Place, above: tuple[Place, ...]) -> None:
+        self.last, self.above_last = self.here, self.above
+        self.here, self.above = place, above
