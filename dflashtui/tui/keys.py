@@ -53,18 +53,26 @@ def described(scope: type[DOMNode]) -> dict[str, tuple[list[str], str]]:
 
 def check_keymap(keymap: Mapping[str, str], scopes: Iterable[type[DOMNode]]) -> None:
     """Raises `ConfigError` that names every unknown action and every key that would do two things in one scope."""
-    problems: list[str] = []
     known = {scope: bindings_of(scope) for scope in scopes}
     ids = {binding for bindings in known.values() for binding in bindings}
-    for name in keymap:
-        if name not in ids:
-            near = difflib.get_close_matches(name, ids, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else "; dflashtui's help (?) lists them"
-            problems.append(f"console.keymap: no action '{name}'{hint}")
+    usable = {name: keys for name, keys in keymap.items() if all(key.strip() for key in keys.split(","))}
+    problems = [_unknown(name, ids) for name in keymap if name not in ids]
+    problems += [
+        f"console.keymap: {name} = '{keys}' lacks a key beside a comma; expected keys such as 'f5,ctrl+r', "
+        "and the word 'comma' for the key ','"
+        for name, keys in keymap.items()
+        if name not in usable
+    ]
     for bindings in known.values():
-        problems += _clashes(bindings, keymap)
+        problems += _clashes(bindings, usable)
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
+
+
+def _unknown(name: str, ids: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, ids, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else "dflashtui's help (?) lists them"
+    return f"console.keymap: no action '{name}'; {hint}"
 
 
 def _clashes(bindings: Mapping[str, list[str]], keymap: Mapping[str, str]) -> list[str]:

@@ -105,9 +105,19 @@ def problems_of(said: Mapping[str, Any]) -> list[str]:
     found += [f"'{key}' must be true or false" for key in ("dark", "ansi") if not isinstance(said.get(key, True), bool)]
     for section, names in SECTIONS.items():
         found += _section_problems(section, said.get(section, {}), names)
-    if "primary" not in (said.get("colors") or {}):
+    found += _variable_problems(said.get("variables", {}))
+    colors = said.get("colors", {})
+    if isinstance(colors, dict) and "primary" not in colors:
         found.append("colors.primary is missing")
     return found
+
+
+def _variable_problems(said: object) -> list[str]:
+    if not isinstance(said, dict):
+        return ["'variables' must be a table: [variables]"]
+    return [
+        f"variables.{key} = {value!r} must be a string" for key, value in said.items() if not isinstance(value, str)
+    ]
 
 
 def _section_problems(section: str, said: object, names: Iterable[str]) -> list[str]:
