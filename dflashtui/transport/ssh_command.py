@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PLAIN = frozenset((string.ascii_letters + string.digits + ' \t!"#$%&()*+,-./:;<=>?@[]^_`{|}~').replace("!", ""))
+PLAIN = frozenset(string.ascii_letters + string.digits + ' "#$%&()*+,-./:;<=>?@[]^_`{|}~')
 """Characters that sh, bash, dash, zsh, ksh, fish, csh and tcsh all take as they are between single quotes.
 
-Not `'`; not `\\`, which fish reads; not `!`, which csh reads; not a newline, which csh refuses.
+Not `'`; not a backslash, which fish reads; not `!`, which csh reads; not a newline, which csh refuses.
 """
+BEGIN = "echo dflash:$0:$$; echo dflash:$0 >&2; export LC_ALL=C"
+"""The mark with the process id. A shell that prints what it is told to run (`set -x`) does not print the mark."""
 LONGEST_NOISE_BYTES = 4 * 2**10
 
 
@@ -27,16 +29,17 @@ class StartMark:
     def command(self, argv: Sequence[str]) -> str:
         """A command line for any login shell, that replaces the shell by `argv` in the C locale.
 
-        The login shell sees one word in single quotes without anything that it could read in its own way;
-        /bin/sh restores it. The mark carries the process id. Raises `ValueError` for a NUL, which no argument can hold.
+        The login shell sees words in single quotes without a character that it could read in its own way; where an
+        argument has one, /bin/sh restores it. Raises `ValueError` for a NUL, which no argument can hold.
         """
-        script = (
-            f"printf 'dflash:%s:%s\\n' {self._token} $$; printf 'dflash:%s\\n' {self._token} >&2; "
-            f"export LC_ALL=C; exec {shlex.join(argv)}"
-        )
-        if "\0" in script:
+        if any("\0" in word for word in argv):
             raise ValueError(f"an argument holds a NUL character: {argv!r}")
-        return f"""exec /bin/sh -c 'eval "$(printf %b "$1")"' sh '{_octal(script)}'"""
+        if all(PLAIN.issuperset(word) for word in argv):
+            words = " ".join(f"'{word}'" for word in argv)
+            return f"""exec /bin/sh -c '{BEGIN}; exec "$@"' {self._token} {words}"""
+        return (
+            f"""exec /bin/sh -c '{BEGIN}; eval "exec $(printf %b "$1")"' {self._token} '{_octal(shlex.join(argv))}'"""
+        )
 
     def on_stdout(self) -> AfterMark:
         """A filter for stdout; it finds the process id, too."""
@@ -48,7 +51,7 @@ class StartMark:
 
 
 def _octal(script: str) -> str:
-    """`script` with all but plain characters written as `printf %b` reads them, byte by byte."""
+    """`script` with all but plain characters as `printf %b` reads them, byte by byte."""
     return "".join(
         char if char in PLAIN else "".join(f"\\0{byte:03o}" for byte in char.encode("utf-8", "surrogateescape"))
         for char in script

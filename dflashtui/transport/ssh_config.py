@@ -29,7 +29,14 @@ HOP = re.compile(
     r"(?:(?P<user>[^@]+)@)?(?:\[(?P<bracketed>[^]]+)]|(?P<name>[^]:@[]+)|(?P<bare>[0-9a-f:]+))(?::(?P<port>\d+))?",
     re.IGNORECASE,
 )
-CIPHERS = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes256-ctr,aes192-ctr,aes128-ctr,chacha20-poly1305@openssh.com"
+CIPHERS = (
+    "aes128-gcm@openssh.com",
+    "aes256-gcm@openssh.com",
+    "aes256-ctr",
+    "aes192-ctr",
+    "aes128-ctr",
+    "chacha20-poly1305@openssh.com",
+)
 """By speed here; chacha20 last, for without strict key exchange it is open to CVE-2023-48795."""
 OURS = {
     "command": None,

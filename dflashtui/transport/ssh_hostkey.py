@@ -11,8 +11,16 @@ from dflashtui.errors import HostKeyRejected
 if TYPE_CHECKING:
     from dflashtui.transport.ssh_known_hosts import Known
 
-PLAIN_ALGORITHMS = "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256"
-"""Without certificates: nobody here could check one."""
+ALGORITHMS = (
+    "ssh-ed25519",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+    "rsa-sha2-512",
+    "rsa-sha2-256",
+)
+"""What a host's key may be; SHA-1 and DSA are not among them."""
+CERTIFICATE = "-cert-v01@openssh.com"
 
 HostKeys = tuple[list[asyncssh.SSHKey], list[asyncssh.SSHKey], list[asyncssh.SSHKey]]
 
@@ -96,11 +104,18 @@ class Introduction(asyncssh.SSHClient):
         )
 
 
-def host_key_algorithms(known: Known) -> str:
-    """For asyncssh's `server_host_key_algs`: the types that are known first, so that a known key is what is offered."""
-    if not known.trusted and not known.authorities:
-        return PLAIN_ALGORITHMS
-    return f"+{PLAIN_ALGORITHMS}"
+def host_key_algorithms(known: Known) -> list[str]:
+    """For asyncssh's `server_host_key_algs`: known types first, so that a host offers the key that is known.
+
+    Certificates only where an authority is known, for nobody could check others.
+    """
+    known_types = {key.get_algorithm() for key in known.trusted}
+    keys = sorted(ALGORITHMS, key=lambda name: _key_type(name) not in known_types)
+    return [*(name + CERTIFICATE for name in ALGORITHMS if known.authorities), *keys]
+
+
+def _key_type(algorithm: str) -> str:
+    return "ssh-rsa" if algorithm.startswith("rsa-") else algorithm
 
 
 def fingerprint(key: asyncssh.SSHKey) -> str:
