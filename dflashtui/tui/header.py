@@ -22,23 +22,29 @@ SLOW_AFTER_SECONDS = 6.0
 def header_left(picture: Picture, place: str, room: int) -> Cell:
     """Name, where we are, and the counts; the longest form that fits into `room` cells."""
     total = totals(picture)
-    forms = [(words, separator) for words in (True, False) for separator in ("   ", "  ")]
-    alarms = (
-        _alarms(total.alarms, "alarm", "bad"),
-        cell(f"{total.unseen} unseen", "stale") if total.unseen else EMPTY,
-        _alarms(total.warnings, "warning", "warn"),
-    )
-    shapes = [
+    long, short = (
         ((" ", ""), (_name(picture), "title"), (f"  {place}", "dim"), ("    ", "")),
         ((f" {place}", "title"), ("  ", "")),
-    ]
-    found: Cell = EMPTY
-    for shape in shapes:
-        for words, separator in forms:
-            found = (*shape, *join((*_counts(total, with_words=words), *alarms), separator))
-            if measured(found) <= room:
-                return found
-    return (*shapes[1], *join((*alarms, *_counts(total, with_words=False)), "  "))
+    )
+    alarms = _alarms(total)
+    worded, plain = _counts(total, with_words=True), _counts(total, with_words=False)
+    forms = (
+        (long, (*worded, *alarms), "   "),
+        (long, (*plain, *alarms), "   "),
+        (short, (*plain, *alarms), "  "),
+        (short, (*plain[:2], *alarms), "  "),
+        (short, (*alarms, *plain), "  "),
+    )
+    shapes = [(*start, *join(parts, separator)) for start, parts, separator in forms]
+    return next((shape for shape in shapes if measured(shape) <= room), shapes[-1])
+
+
+def _alarms(total: Totals) -> tuple[Cell, ...]:
+    return (
+        _alarm(total.alarms, "alarm", "bad"),
+        cell(f"{total.unseen} unseen", "stale") if total.unseen else EMPTY,
+        _alarm(total.warnings, "warning", "warn"),
+    )
 
 
 def _counts(total: Totals, *, with_words: bool) -> tuple[Cell, ...]:
@@ -61,19 +67,19 @@ def _count(noun: str, part: int, whole: int, words: str, *, is_alarm: bool) -> C
     return ((f"{noun} ", "dim"), (f"{part}/{whole}", tone), (words, "dim"))
 
 
-def _alarms(count: int, noun: str, role: str) -> Cell:
+def _alarm(count: int, noun: str, role: str) -> Cell:
     return cell(f"{count} {noun}{'s' if count > 1 else ''}", role) if count else EMPTY
 
 
 def header_right(picture: Picture) -> Cell:
-    """Badges, the freeze, and the clock."""
+    """Badges, the freeze, and the clock; without seconds, for they would draw the whole screen anew each time."""
     frozen = picture.frozen_since
     marks = (
         cell(f" FROZEN since {frozen.astimezone():%H:%M:%S} ", "badge") if frozen else EMPTY,
         cell(" DEMO ", "badge") if picture.is_demo else EMPTY,
         cell(" READ-ONLY ", "badge") if picture.read_only else EMPTY,
     )
-    return (*join(marks, " "), (f" {picture.now.astimezone():%H:%M:%S} ", "dim"))
+    return (*join(marks, " "), (f" {picture.now.astimezone():%H:%M} ", "dim"))
 
 
 def footer_right(picture: Picture, looked_at: Sequence[str]) -> Cell:

@@ -14,6 +14,7 @@ from textual.widgets import Static
 from dflashtui.model.event import Event, EventKind, Severity
 from dflashtui.text import printable
 from dflashtui.tui.bar import Bar
+from dflashtui.tui.beat import Beat
 from dflashtui.tui.copying import MOST_BYTES
 from dflashtui.tui.feed import Feed
 from dflashtui.tui.header import footer_left, footer_right, header_left, header_right
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from textual import events
     from textual.app import ComposeResult
-    from textual.timer import Timer
 
     from dflashtui.config.model import Config
     from dflashtui.fleet.base import Fleet
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from dflashtui.tui.picture import Picture
     from dflashtui.tui.views.base import View
 
-DRAW_SECONDS = 0.25
-"""At most four data draws a second, whatever the hosts do."""
-TICK_SECONDS = 1.0
 MIN_COLUMNS, MIN_LINES = 40, 8
 LOW_LINES = 15
 
@@ -65,7 +62,7 @@ class Shell(Screen[None]):
             [fleet.snapshot(name) for name in fleet.names], is_demo=fleet.is_demo, read_only=options.read_only
         )
         self._views: dict[str, View] = {}
-        self._pending: Timer | None = None
+        self._beat = Beat(self, self.draw)
         self._drawn_picture: Picture | None = None
 
     def compose(self) -> ComposeResult:
@@ -77,7 +74,6 @@ class Shell(Screen[None]):
 
     async def on_mount(self) -> None:
         """Begin to draw."""
-        self.set_interval(TICK_SECONDS, self.draw)
         self.bindings_updated_signal.subscribe(self, self._draw_footer)
 
     def warn(self, words: str) -> None:
@@ -100,7 +96,7 @@ class Shell(Screen[None]):
     def tell(self, event: Event) -> None:
         """One more event for the events view."""
         self.feed.tell(event)
-        self.draw_soon()
+        self._beat.event()
 
     @property
     def view(self) -> View | None:
@@ -111,7 +107,10 @@ class Shell(Screen[None]):
     def _take(self, message: HostChanged) -> None:
         message.stop()
         self.feed.take(message.change)
-        self.draw_soon()
+        if message.change.events:
+            self._beat.event()
+        else:
+            self._beat.sample()
         if self.config.console.bell == "on-bad" and any(
             event.severity is Severity.BAD for event in message.change.events
         ):
@@ -127,21 +126,14 @@ class Shell(Screen[None]):
         self.app.copy_to_clipboard(text)
         self.notify(f"copied {len(text)} characters: {printable(text, limit=60)}", markup=False, timeout=3)
 
-    def draw_soon(self) -> None:
-        """Draw within a quarter of a second, once for all that comes until then."""
-        if self._pending is None:
-            self._pending = self.set_timer(DRAW_SECONDS, self.draw)
-
     def draw(self) -> None:
         """Hand the newest picture to the view, unless the console is frozen."""
-        if self._pending is not None:
-            self._pending.stop()
-            self._pending = None
         picture = self.picture
         if self.view is not None:
             self.view.picture = picture
         self._drawn_picture = picture
         self._draw_header(picture)
+        self._beat.drawn()
 
     def _draw_header(self, picture: Picture) -> None:
         header, footer = self.query_one("#header", Bar), self.query_one("#footer", Bar)

@@ -236,12 +236,12 @@ def test_holders_are_units_by_name_and_others_by_pid() -> None:
 
 
 def test_processes_largest_first_and_orphans_say_so() -> None:
-    lines = [
-        plain(line).split() for line in process_lines(gpu(0, processes=(process(1, None, 2), process(2, READY.name))))
-    ]
-    assert [line[:4] for line in lines] == [["2", "60.0", "GiB", "sglang-a"], ["1", "2.0", "GiB", "no"]]
-    assert plain(process_lines(gpu(0, processes=None))[0]) == "processes could not be read"
-    assert plain(process_lines(gpu(0, processes=()))[0]) == "none"
+    both = gpu(0, processes=(process(1, None, 2), process(2, READY.name)))
+    lines = [plain(line).split() for line in process_lines(both, 60)]
+    assert lines[0::2] == [["2", "60.0", "GiB", "sglang-a"], ["1", "2.0", "GiB", "no", "unit"]]
+    assert lines[1::2] == [["python", "-m", "sglang.launch_server"]] * 2
+    assert plain(process_lines(gpu(0, processes=None), 60)[0]) == "processes could not be read"
+    assert plain(process_lines(gpu(0, processes=()), 60)[0]) == "none"
 
 
 @patient
@@ -249,7 +249,7 @@ def test_processes_largest_first_and_orphans_say_so() -> None:
 def test_lines_about_processes_are_safe(found: HostSnapshot) -> None:
     assert not forbidden_in(no_gpu_words(found).replace("\t", " "))
     for one in found.gpus or ():
-        for line in process_lines(one):
+        for line in process_lines(one, 60):
             check_pieces(tuple((text.replace("\t", " "), tone) for text, tone in line))
 
 

@@ -34,8 +34,8 @@ def gpu_lines(gpu: Gpu, samples: Sequence[Sample], now: datetime, width: int) ->
     title: Cell = (
         (f"{state.glyph} ", state.role),
         (f"GPU {gpu.index}", "title"),
-        (f"  {name}  ", "dim"),
-        (state.word, state.role),
+        (f"  {state.word}", state.role),
+        (f"  {name}", "dim"),
     )
     return (
         title,
@@ -44,7 +44,7 @@ def gpu_lines(gpu: Gpu, samples: Sequence[Sample], now: datetime, width: int) ->
         *_gauges(gpu),
         *_plots(samples, min(width, PLOT_MAX_WIDTH)),
         *heading("processes"),
-        *process_lines(gpu),
+        *process_lines(gpu, width),
         *heading("health"),
         *_health(gpu),
     )
@@ -87,7 +87,7 @@ def _gauges(gpu: Gpu) -> tuple[Cell, ...]:
             cells.number(gpu.utilization_percent, "%"),
             EMPTY if bus is None else cell(f"memory bus {bus} %", "dim"),
         ),
-        _gauge("memory", percent(gpu.memory_used_bytes, gpu.memory_total_bytes), _memory(gpu), _reserved(gpu)),
+        _gauge("memory", percent(gpu.memory_used_bytes, gpu.memory_total_bytes), _memory(gpu)),
         _gauge("power", percent(gpu.power_watts, gpu.power_limit_watts), power(gpu)),
         _gauge(
             "temperature",
@@ -105,12 +105,6 @@ def _memory(gpu: Gpu) -> Cell:
     return ((human_bytes(gpu.memory_used_bytes), ""), (f" of {human_bytes(gpu.memory_total_bytes)}", "dim"))
 
 
-def _reserved(gpu: Gpu) -> Cell:
-    return (
-        EMPTY if gpu.memory_reserved_bytes is None else cell(f"driver {human_bytes(gpu.memory_reserved_bytes)}", "dim")
-    )
-
-
 def _clocks(gpu: Gpu) -> tuple[Cell, ...]:
     most = f"/{gpu.clock_sm_max_mhz}" if gpu.clock_sm_max_mhz else ""
     parts = (
@@ -122,7 +116,9 @@ def _clocks(gpu: Gpu) -> tuple[Cell, ...]:
         cell(printable(reason.replace("_", " "), limit=60), "warn" if reason in THROTTLES else "dim")
         for reason in gpu.clocks_event_reasons
     ]
+    reserved = gpu.memory_reserved_bytes
     return facts(
+        ("driver keeps", None if reserved is None else cell(human_bytes(reserved), "dim")),
         ("clocks", join(parts, " · ") or cells.UNKNOWN),
         ("lowered by", join(reasons, ", ") or cell("nothing", "dim")),
     )

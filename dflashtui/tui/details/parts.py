@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 from dflashtui.text import human_span, printable
-from dflashtui.tui.styled import EMPTY, Cell, cell, measured
+from dflashtui.tui.styled import EMPTY, Cell, cell, measured, untabbed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ def facts(*pairs: tuple[str, Cell | None]) -> tuple[Cell, ...]:
 
 def folded(lines: Iterable[Cell], width: int) -> tuple[Cell, ...]:
     """Lines of at most `width` cells; what goes on on the next line stands under its value, not under its label."""
-    return tuple(part for line in lines for part in _fold(line, width))
+    return tuple(part for line in lines for part in _fold(untabbed(line), width))
 
 
 def _fold(line: Cell, width: int) -> Iterator[Cell]:
@@ -55,13 +55,14 @@ def _fold(line: Cell, width: int) -> Iterator[Cell]:
 
 
 def _words(line: Cell, most: int) -> Iterator[tuple[str, str]]:
-    """Words and the blanks between them; a word that is longer than a line is cut."""
-    label, *rest = line
-    yield label
-    for text, tone in rest:
+    """Words and the blanks between them, a label whole; a word that is longer than a line is cut."""
+    for place, (text, tone) in enumerate(line):
+        if place == 0 and len(text) == LABEL_WIDTH + 1 <= most:
+            yield text, tone
+            continue
         for word in BLANKS.split(text):
-            for start in range(0, len(word), max(1, most)):
-                yield word[start : start + most], tone
+            for part in chop_cells(word, max(1, most)):
+                yield part, tone
 
 
 def heading(words: str) -> tuple[Cell, ...]:
@@ -84,11 +85,11 @@ def foreign(text: str | None, tone: str = "") -> Cell | None:
 
 
 def wrapped(text: str, width: int, tone: str = "") -> tuple[Cell, ...]:
-    """Text broken into lines of at most `width` characters, at blanks where there are some."""
+    """Text broken into lines of at most `width` cells at blanks; a longer word stays whole, for `folded` to cut."""
     lines: list[str] = []
     line = ""
     for word in printable(text).split():
-        if line and len(line) + 1 + len(word) > width:
+        if line and cell_len(line) + 1 + cell_len(word) > width:
             lines.append(line)
             line = word
         else:

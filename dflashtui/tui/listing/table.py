@@ -27,6 +27,8 @@ class Column(NamedTuple):
     keep: int = 0
     middle: bool = False
     """Cut in the middle, for both ends of a name matter."""
+    is_measured: bool = False
+    """As wide as its widest cell needs, between `width` and `most`; it may grow while rows stay, and never shrinks."""
     letter: str = ""
     """Key that sorts by this column, after `o`."""
 

@@ -57,7 +57,7 @@ class RowList(ScrollView, can_focus=True):
         Binding("O", "reverse", "Reverse order", show=False, id="list.reverse"),
     ]
 
-    rows: reactive[tuple[Row, ...]] = reactive((), layout=False)
+    rows: reactive[tuple[Row, ...]] = reactive((), repaint=False)
 
     class Moved(Message):
         """The cursor stands on another row, or what is seen changed."""
@@ -82,9 +82,12 @@ class RowList(ScrollView, can_focus=True):
         super().__init__(id=id)
         self.table = table
         self.listing = Listing()
+        self.empty_words = ""
+        """Why there is no row, safe to print; empty: what the table says."""
         self._painter: Painter | None = None
         self._slots: tuple[Slot, ...] = ()
         self._slots_width = -1
+        self._told: tuple[object, ...] = ()
         self._drawn: tuple[Row, ...] = ()
         self._widest: dict[int, int] = {}
         self._measured_keys: tuple[Subject, ...] = ()
@@ -101,7 +104,7 @@ class RowList(ScrollView, can_focus=True):
 
     def watch_rows(self, rows: tuple[Row, ...]) -> None:
         """New values: draw the lines that differ."""
-        self._measure_names(rows)
+        self._measure(rows)
         self.listing.show(rows)
         self.settle()
 
@@ -117,12 +120,25 @@ class RowList(ScrollView, can_focus=True):
                 if new != old:
                     self._refresh_row(place)
         self._keep_cursor_in_view()
-        self.post_message(self.Moved(self))
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say that the row or the title is another one, but not each time that some value changes elsewhere."""
+        listing = self.listing
+        told = (listing.current, listing.shown, listing.total, len(listing.marks), listing.query, listing.problems_only)
+        if told != self._told:
+            self._told = told
+            self.post_message(self.Moved(self))
 
     def go_to(self, subject: Subject) -> None:
         """Put the cursor on a row, if it is there."""
         if any(row.key == subject for row in self.listing.seen):
             self._moving(lambda: setattr(self.listing, "cursor", subject))
+
+    def go_to_first(self) -> None:
+        """Put the cursor on the first row."""
+        if self.listing.position:
+            self.action_far(-1)
 
     @property
     def _title_lines(self) -> int:
@@ -170,17 +186,18 @@ class RowList(ScrollView, can_focus=True):
             self._slots = slots(self.table.columns, width - GUTTER, self._widest)
         return self._slots
 
-    def _measure_names(self, rows: tuple[Row, ...]) -> None:
-        """Only when rows came or went: columns must not jump at each refresh."""
+    def _measure(self, rows: tuple[Row, ...]) -> None:
+        """How wide names and states are. While rows stay, columns only grow: they must not jump at each refresh."""
         keys = tuple(row.key for row in rows)
-        if keys == self._measured_keys:
-            return
+        known = self._widest if keys == self._measured_keys else {}
         self._measured_keys = keys
-        named = [place for place, column in enumerate(self.table.columns) if column.middle]
         body = [row for row in rows if not row.heading]
-        self._widest = {place: max((measured(row.cells[place]) for row in body), default=0) for place in named}
-        self._slots_width = -1
-        self.refresh()
+        places = [place for place, column in enumerate(self.table.columns) if column.is_measured]
+        widest = {place: max([known.get(place, 0), *(measured(row.cells[place]) for row in body)]) for place in places}
+        if widest != self._widest:
+            self._widest = widest
+            self._slots_width = -1
+            self.refresh()
 
     def notify_style_update(self) -> None:
         """Another theme: other colours."""
@@ -219,7 +236,7 @@ class RowList(ScrollView, can_focus=True):
         elif self.listing.total:
             words = f"none of {self.listing.total} {self.table.noun} has a problem – ! shows all"
         else:
-            words = self.table.empty
+            words = self.empty_words or self.table.empty
         return cell(f"  {words}", "dim")
 
     @property

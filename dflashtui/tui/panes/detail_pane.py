@@ -30,11 +30,12 @@ class DetailPane(VerticalScroll):
         Binding("g", "scroll_home", "First", show=False, id="detail.first"),
         Binding("G", "scroll_end", "Last", show=False, id="detail.last"),
     ]
-    lines: reactive[tuple[Cell, ...]] = reactive((), layout=False)
+    lines: reactive[tuple[Cell, ...]] = reactive((), repaint=False)
 
     def __init__(self, *, id: str, label: str = "details") -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id, classes="pane")
         self._text = Static(markup=False)
+        self._line_count = 0
         self.border_title = Content(f" {label} ")
 
     def compose(self) -> ComposeResult:
@@ -43,11 +44,17 @@ class DetailPane(VerticalScroll):
 
     def watch_lines(self, lines: tuple[Cell, ...]) -> None:
         """Drawn only when something differs."""
-        self._text.update(lines_of(folded(lines, self.room)))
+        self._draw(lines)
 
     def on_resize(self) -> None:
         """Another width: other line breaks."""
-        self._text.update(lines_of(folded(self.lines, self.room)))
+        self._draw(self.lines)
+
+    def _draw(self, lines: tuple[Cell, ...]) -> None:
+        """A new layout costs as much as a whole screen: only for another number of lines."""
+        broken = folded(lines, self.room)
+        self._text.update(lines_of(broken), layout=len(broken) != self._line_count)
+        self._line_count = len(broken)
 
     @property
     def room(self) -> int:

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Vertical
+from textual.reactive import reactive
 from textual.widgets import Input
 
 from dflashtui.text import printable
 from dflashtui.tui.bar import content_of
 from dflashtui.tui.listing.widget import RowList
-from dflashtui.tui.styled import cell
+from dflashtui.tui.styled import Cell, cell
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from dflashtui.tui.listing.table import Row, Table
-    from dflashtui.tui.styled import Cell
 
 
 class FilterInput(Input):
@@ -31,9 +31,11 @@ class FilterInput(Input):
 class ListPane(Vertical):
     """Title, rows, and the filter while it is typed. The title carries the facts: how many of how many, and why."""
 
-    def __init__(self, table: Table, *, id: str, label: str | None = None) -> None:  # noqa: A002 - Textual's own name
+    caption: reactive[Cell | None] = reactive(None, repaint=False)
+    """Says more than the noun and the count, where there is more to say."""
+
+    def __init__(self, table: Table, *, id: str) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id, classes="pane")
-        self.label: Cell = cell(label or table.noun)
         self.rows = RowList(table)
         self._input = FilterInput(placeholder="filter", compact=True, select_on_focus=False)
         self._input.display = False
@@ -46,6 +48,14 @@ class ListPane(Vertical):
     def show(self, rows: tuple[Row, ...]) -> None:
         """New values."""
         self.rows.rows = rows
+
+    def on_mount(self) -> None:
+        """Say what it is."""
+        self.retitle()
+
+    def watch_caption(self) -> None:
+        """Say it."""
+        self.retitle()
 
     def start_filter(self) -> None:
         """Type a filter."""
@@ -91,11 +101,12 @@ class ListPane(Vertical):
         listing = self.rows.listing
         position = listing.sort_position
         sorted_by = self.rows.table.columns[position].title if position is not None else ""
-        count = f" {listing.total}" if listing.shown == listing.total else f" {listing.shown}/{listing.total}"
+        count = f"{listing.total}" if listing.shown == listing.total else f"{listing.shown}/{listing.total}"
+        name = cell(f"{self.noun} {count}") if self.caption is None else self.caption
         parts = (
             f"{len(listing.marks)} marked" if listing.marks else "",
             "problems only" if listing.problems_only else "",
             f"/{printable(listing.query)}" if listing.query else "",
             f"by {sorted_by}" if sorted_by else "",
         )
-        return ((" ", ""), *self.label, (count, ""), *((f" · {part}", "") for part in parts if part), (" ", ""))
+        return ((" ", ""), *name, *((f" · {part}", "") for part in parts if part), (" ", ""))

@@ -12,15 +12,18 @@ from dflashtui.tui.listing.table import Row
 from dflashtui.tui.rows.tables import METER_WIDTH
 from dflashtui.tui.rows.units import is_old
 from dflashtui.tui.rows.words import unit_label
-from dflashtui.tui.styled import EMPTY, Cell, cell, toned
+from dflashtui.tui.styled import EMPTY, Cell, cell, cut, toned
 from dflashtui.tui.subject import gpu_subject
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from dflashtui.model.gpu import Gpu
+    from dflashtui.model.gpu import Gpu, GpuProcess
     from dflashtui.model.host import HostSnapshot
     from dflashtui.tui.picture import Picture
+
+PROCESS_INDENT = 10
+"""The command of a process stands under its memory."""
 
 
 def gpu_rows(host: HostSnapshot, now: datetime) -> tuple[Row, ...]:
@@ -85,8 +88,8 @@ def _words(gpu: Gpu) -> tuple[Cell, ...]:
     role = "bad" if gpu_faults(gpu) else "warn"
     return (
         cell(held) if held else cell("–", "dim"),
-        cell(" · ".join(words), role) if words else EMPTY,
         cell(printable((gpu.name or "–").removeprefix("NVIDIA ")), "dim"),
+        cell(" · ".join(words), role) if words else EMPTY,
     )
 
 
@@ -100,23 +103,22 @@ def _sort_values(gpu: Gpu, rank: float) -> tuple[float | str | None, ...]:
     load = None if gpu.utilization_percent is None else float(gpu.utilization_percent)
     return (
         float(gpu.index), load, load, gpu.memory_used_bytes, gpu.temperature_celsius, gpu.power_watts,
-        holders(gpu) or None, rank, gpu.name,
+        holders(gpu) or None, gpu.name, rank,
     )  # fmt: skip
 
 
-def process_lines(gpu: Gpu) -> tuple[Cell, ...]:
-    """Who holds memory on a GPU, largest first; a process of no unit says so."""
+def process_lines(gpu: Gpu, width: int) -> tuple[Cell, ...]:
+    """Who holds memory on a GPU, largest first, two lines for each; a process of no unit says so."""
     if gpu.processes is None:
         return (cell("processes could not be read", "warn"),)
     if not gpu.processes:
         return (cell("none", "dim"),)
     held = sorted(gpu.processes, key=lambda process: -(process.memory_used_bytes or 0))
-    return tuple(
-        (
-            (f"{process.pid:>8}  ", "dim"),
-            (f"{human_bytes(process.memory_used_bytes):>9}  ", ""),
-            (unit_label(process.unit) if process.unit else "no unit", "strong" if process.unit else "warn"),
-            (f"  {printable(process.command or '', limit=200)}", "dim"),
-        )
-        for process in held
-    )
+    return tuple(line for process in held for line in _process(process, width))
+
+
+def _process(process: GpuProcess, width: int) -> tuple[Cell, ...]:
+    owner = (unit_label(process.unit), "strong") if process.unit else ("no unit", "warn")
+    first = ((f"{process.pid:>8}  ", "dim"), (f"{human_bytes(process.memory_used_bytes):>9}  ", ""), owner)
+    command = cell(" " * PROCESS_INDENT + printable(process.command or "command not known", limit=400), "dim")
+    return first, cut(command, width)

@@ -27,6 +27,14 @@ def unit_rows(host: HostSnapshot, now: datetime) -> tuple[Row, ...]:
     return tuple(_row(host, unit, now, ()) for unit in host.units or ())
 
 
+def no_unit_words(host: HostSnapshot) -> str:
+    """Why a host shows no unit."""
+    reason = next((source.problem for source in host.sources if source.source == "units" and source.problem), None)
+    if reason:
+        return printable(reason, limit=300)
+    return "units not read yet" if host.units is None else 'no watched unit here – hosts.toml: units = ["…"]'
+
+
 def service_rows(picture: Picture) -> tuple[Row, ...]:
     """The watched units of all hosts."""
     return tuple(

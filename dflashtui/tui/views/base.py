@@ -24,7 +24,7 @@ LEAST = {"width": 28, "height": 4}
 class View(Container):
     """A page of the console. It draws from `picture` while it is shown, and does no I/O."""
 
-    picture: reactive[Picture | None] = reactive(None, layout=False, init=False)
+    picture: reactive[Picture | None] = reactive(None, repaint=False, init=False)
     NAME = ""
     """What the command line, the palette and `-` call it."""
 
@@ -103,6 +103,7 @@ class View(Container):
         if self.divider is not None:
             for rule in ("width", "height", "max_height"):
                 self.divider[0].styles.clear_rule(rule)
+        self.call_after_refresh(self.watch_picture)
 
     @property
     def current_pane(self) -> Widget:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.containers import Container
+
 from dflashtui.tui.panes.list_pane import ListPane
 from dflashtui.tui.picture import problems
 from dflashtui.tui.rows.fleet import fleet_rows
-from dflashtui.tui.rows.problems import problem_rows
-from dflashtui.tui.rows.tables import FLEET, PROBLEMS
+from dflashtui.tui.rows.problems import event_rows, problem_rows
+from dflashtui.tui.rows.tables import EVENTS, FLEET, PROBLEMS
 from dflashtui.tui.views.base import View
 
 if TYPE_CHECKING:
@@ -19,12 +21,14 @@ if TYPE_CHECKING:
     from dflashtui.tui.picture import Picture
     from dflashtui.tui.subject import Subject
 
+ROOM_FOR_EVENTS = 160
+RECENT = 100
 CLOSED_FROM_HOSTS = 40
 """Larger fleets begin with their groups closed."""
 
 
 class FleetView(View):
-    """Hosts above, problems below."""
+    """Hosts above, problems below; on wide terminals what happened last beside them."""
 
     NAME = "fleet"
 
@@ -32,17 +36,24 @@ class FleetView(View):
         super().__init__(history)
         self._hosts = ListPane(FLEET, id="hosts")
         self._problems = ListPane(PROBLEMS, id="problems")
+        self._recent = ListPane(EVENTS, id="recent")
         self._is_first = True
 
     def compose(self) -> ComposeResult:
-        """Two lists."""
+        """Three lists."""
         yield self._hosts
-        yield self._problems
+        with Container(id="fleet-below"):
+            yield self._problems
+            yield self._recent
 
     @property
     def panes(self) -> tuple[Widget, ...]:
         """Hosts first."""
-        return self._hosts, self._problems
+        return self._hosts, self._problems, self._recent
+
+    def reachable(self, width: int) -> tuple[Widget, ...]:
+        """Events have a view of their own; they stand here only where there is room."""
+        return self.panes if width >= ROOM_FOR_EVENTS else self.panes[:2]
 
     @property
     def divider(self) -> tuple[Widget, str]:
@@ -57,6 +68,11 @@ class FleetView(View):
                 self._hosts.rows.listing.closed = {host.group for host in picture.hosts}
         self._hosts.show(fleet_rows(picture))
         self._problems.show(problem_rows(problems(picture)))
+        if self.size.width >= ROOM_FOR_EVENTS:
+            recent = picture.events[-RECENT:]
+            self._recent.show(event_rows(recent, picture.first_event + len(picture.events) - len(recent)))
+            if not self._recent.rows.has_focus:
+                self._recent.rows.go_to_first()  # nobody reads back: the newest stays in sight
 
     def arrive(self, subject: Subject | None) -> None:
         """Back from a host: the cursor stands on it."""

@@ -19,8 +19,7 @@ from dflashtui.tui.panes.detail_pane import DetailPane
 from dflashtui.tui.panes.list_pane import ListPane
 from dflashtui.tui.rows.gpus import gpu_rows, no_gpu_words
 from dflashtui.tui.rows.tables import GPUS, UNITS
-from dflashtui.tui.rows.units import unit_rows
-from dflashtui.tui.styled import Cell, cell
+from dflashtui.tui.rows.units import no_unit_words, unit_rows
 from dflashtui.tui.subject import Kind, Subject
 from dflashtui.tui.views.base import View
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from dflashtui.model.host import HostSnapshot
     from dflashtui.tui.history import History
     from dflashtui.tui.picture import Picture
+    from dflashtui.tui.styled import Cell
 
 STACKED, SIDE_BY_SIDE = 80, 100
 """From so many columns on the log stands beside the lists."""
@@ -94,20 +94,20 @@ class HostView(View):
         if host is None:
             return
         self._draw_notice(host, picture)
+        self._units.rows.empty_words = no_unit_words(host)
         self._units.show(unit_rows(host, picture.now))
-        self._gpus.label = self._gpu_label(host)
+        self._gpus.rows.empty_words = no_gpu_words(host)
+        self._gpus.caption = self._gpu_caption(host)
         self._gpus.show(gpu_rows(host, picture.now))
         self._draw_detail(host, picture)
 
-    def _gpu_label(self, host: HostSnapshot) -> Cell:
-        """Why there are none; and while the list is folded to its title, its cells."""
+    def _gpu_caption(self, host: HostSnapshot) -> Cell | None:
+        """While the list is folded to its title: its cells, or why there are none."""
+        if not STACKED <= self.size.width < SIDE_BY_SIDE or self._gpus.has_class("-current"):
+            return None
         if not host.gpus:
-            return cell(no_gpu_words(host))
-        is_folded = STACKED <= self.size.width < SIDE_BY_SIDE and not self._gpus.has_class("-current")
-        if not is_folded:
-            return cell("GPUs")
-        memory = memory_of(host.gpus)
-        return (("GPUs ", ""), *gpu_cells(host.gpus), ("  ", ""), *memory, ("  ·", "dim"))
+            return (("GPUs ", ""), ("–", "dim"), (f"  {no_gpu_words(host)}", "dim"))
+        return (("GPUs  ", ""), *gpu_cells(host.gpus), ("  ", ""), *memory_of(host.gpus))
 
     def reachable(self, width: int) -> tuple[Widget, ...]:
         """Between 80 and 99 columns there is no room for details: `d` shows them."""
