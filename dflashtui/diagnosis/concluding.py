@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dflashtui.model.finding import Cause, Confidence
 
 MAX_OTHERS = 5
+SHOWN = frozenset({Tier.EXPLICIT, Tier.OWN, Tier.BARE, Tier.TELLING, Tier.VICTIM})
 CONFIDENCE: dict[Tier, Confidence] = {
     Tier.EXPLICIT: "high",
     Tier.OWN: "high",
@@ -41,7 +42,7 @@ def conclude(run: Run, past: tuple[Cause, ...], result: UnitResult | None) -> Ve
     if tier(order[0]) in {Tier.STATUS, Tier.NOTHING}:
         order = [*_last_words(run, order[0]), *order]
     seen = {order[0].key}
-    others = [one for one in order[1:] if tier(one) <= Tier.VICTIM and not (one.key in seen or seen.add(one.key))]  # type: ignore[func-returns-value]
+    others = [one for one in order[1:] if tier(one) in SHOWN and not (one.key in seen or seen.add(one.key))]  # type: ignore[func-returns-value]
     return Verdict(
         fatal=True, cause=_told(order[0], order), others=(*(_told(one, []) for one in others[:MAX_OTHERS]), *past)
     )

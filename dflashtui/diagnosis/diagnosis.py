@@ -15,7 +15,7 @@ from dflashtui.diagnosis.forms import Weight
 from dflashtui.diagnosis.frames import FRAME
 from dflashtui.diagnosis.line import Line
 from dflashtui.diagnosis.prefixes import Stripped, strip
-from dflashtui.diagnosis.reader import TraceReader
+from dflashtui.diagnosis.reader import DOUBTFUL_MESSAGE_LINES, TraceReader
 from dflashtui.diagnosis.run import Run
 from dflashtui.diagnosis.stems import is_dull
 from dflashtui.diagnosis.torchrun import Table
@@ -34,9 +34,11 @@ GENERAL_ERROR = re.compile(
     re.IGNORECASE,
 )
 GENERAL_LIMIT = 1200
+NOT_SENTENCES = ("#", "*", "-", "╭", "│", "╰", "future: <")
 FORGET_EVERY = 256
 MAX_PAST_RUNS = 20
-BANNER_LINES = 3
+NEAR_LINES = 3
+"""Lines before a header that tell what it is about, such as "Task exception was never retrieved"."""
 
 
 class Diagnosis:
@@ -49,8 +51,8 @@ class Diagnosis:
         self._table = Table()
         self._count = 0
         self._order = 0
-        self._before: tuple[int, str, str | None] = (-9, "", None)
-        """When, what and at which level the last line of no traceback was."""
+        self._before: tuple[tuple[int, str, str | None], ...] = ()
+        """When, what and at which level the last lines of no traceback were, the newest first."""
         self._pending: dict[str, Line] = {}
         self._version = 0
         self._suspect: tuple[int, Cause | None] = (-1, None)
@@ -197,19 +199,18 @@ class Diagnosis:
         return False
 
     def _trace(self, before: str, look: Stripped, pid: int | None) -> Trace:
-        when, context, level = self._before
-        is_near = self._count - when <= 2  # noqa: PLR2004 - the line before, or the one before an empty one
-        words = before.strip() if before.strip(" +|-─╭┌") else context if is_near else ""
-        named = PROCESS_LINE.match(words)
+        near = [line for line in self._before if self._count - line[0] <= NEAR_LINES]
+        is_glued = bool(before.strip(" +|-─╭┌"))
+        words = before.strip() if is_glued else "\n".join(line[1] for line in near)
+        level = near[0][2] if near and not is_glued else None
+        named = PROCESS_LINE.match(words.partition("\n")[0])
         glued = prefixes.GLUED_TIME.search(before)
         label = (
             look.process
             or (strip(before[glued.start() :]).process if glued else None)
             or (named["name"] if named else None)
         )
-        return Trace(
-            context=words, label=label, pid=pid, level=look.level or (level if is_near and not before.strip() else None)
-        )
+        return Trace(context=words, label=label, pid=pid, level=look.level or level)
 
     def _header(self, look: Stripped, at: int, pid: int | None, line: Line) -> None:
         before, text = look.text[:at], look.text
@@ -232,6 +233,8 @@ class Diagnosis:
         candidate.is_doubtful = bool(roles.NOT_FATAL_CONTEXT.search(trace.context)) or (
             trace.level in roles.QUIET_LEVELS
         )
+        if candidate.is_doubtful and isinstance(reader, TraceReader):
+            reader.message_lines_allowed = DOUBTFUL_MESSAGE_LINES
         self._channels.add(Channel(pid, look.shape, look.process, reader, candidate, seen_at=self._count))
 
     def _candidate(
@@ -262,9 +265,9 @@ class Diagnosis:
         if not (self._formed(look, pid, line) or self._general(look, pid, line)):
             self._run.last_words = line
             if self._run.watched:
-                self._run.live(text, pid, look.process)
+                self._run.live(text, pid or look.pid, look.process)
                 self._version += 1
-        self._before = (self._count, bare, look.level)
+        self._before = ((self._count, bare, look.level), *self._before[: NEAR_LINES - 1])
 
     def _label_by_rank(self, bare: str) -> None:
         """TGI's launcher names the rank behind the text, sometimes on a line of its own."""
@@ -277,28 +280,32 @@ class Diagnosis:
         if found is None:
             return False
         form, match = found
-        if form.weight is Weight.STATUS or form.weight is Weight.EXPLICIT:
+        if form.weight in {Weight.STATUS, Weight.SIGNALLED, Weight.EXPLICIT}:
             self._run.is_dead = True
         candidate = self._candidate(form.weight, look, pid, line)
         groups = match.groupdict()
         candidate.message, candidate.kind = groups["text"].strip(), form.kind
+        rank = forms.NAMED_RANK.search(look.text) if form.weight is Weight.SIGNALLED else None
+        if rank:
+            candidate.label = f"rank{rank['rank']}"
         if groups.get("file"):
             candidate.location = Location(file=groups["file"], line=int(groups["line"]))
-        if form.weight is not Weight.STATUS and look.level in roles.QUIET_LEVELS and form.name != "nccl-warn":
+        if form.weight < Weight.SIGNALLED and look.level in roles.QUIET_LEVELS and form.name != "nccl-warn":
             candidate.is_doubtful = True
         return True
 
     def _general(self, look: Stripped, pid: int | None, line: Line) -> bool:
         """An error that has no form of its own."""
         bare = look.text.strip()
-        if look.level in roles.QUIET_LEVELS or len(bare) > GENERAL_LIMIT:
+        if look.level in roles.QUIET_LEVELS or len(bare) > GENERAL_LIMIT or roles.NOT_FATAL_CONTEXT.search(bare):
             return False
         exception = grammar.exception_line(bare)
         if exception and exception.is_sure and not look.text.startswith(" "):
             candidate = self._candidate(Weight.GENERAL, look, pid, line)
-            candidate.exception, candidate.message = exception.type, exception.text
+            candidate.exception = exception.type if exception.type != "Error" else None
+            candidate.message = exception.text
             return True
-        if look.level in roles.LOUD_LEVELS or (GENERAL_ERROR.search(bare) and not bare.startswith(("#", "*", "-"))):
+        if look.level in roles.LOUD_LEVELS or (GENERAL_ERROR.search(bare) and not bare.startswith(NOT_SENTENCES)):
             self._candidate(Weight.GENERAL, look, pid, line).message = bare
             return True
         return False

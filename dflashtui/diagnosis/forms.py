@@ -21,7 +21,9 @@ class Weight(IntEnum):
     """A cause, if the process ends."""
     GENERAL = 3
     """An error, of which nothing more is known."""
-    STATUS = 4
+    SIGNALLED = 4
+    """A process was ended by a signal that tells a reason."""
+    STATUS = 5
     """An exit status or a signal."""
 
 
@@ -40,7 +42,10 @@ def _form(name: str, word: str, pattern: str, weight: Weight, kind: str | None =
     return Form(name, word, re.compile(pattern), weight, kind)
 
 
-FATAL, TELLING, EXPLICIT, STATUS = Weight.FATAL, Weight.TELLING, Weight.EXPLICIT, Weight.STATUS
+FATAL, TELLING, EXPLICIT, STATUS, SIGNALLED = Weight.FATAL, Weight.TELLING, Weight.EXPLICIT, Weight.STATUS, Weight.SIGNALLED
+_FATAL_SIGNAL = r"(?:4|6|7|8|9|11|ILL|ABRT|BUS|FPE|KILL|SEGV|SIGILL|SIGABRT|SIGBUS|SIGFPE|SIGKILL|SIGSEGV)\b"
+_FATAL_CODE = r"(?:-(?:4|6|7|8|9|11)|13[245679])\b"
+NAMED_RANK = re.compile(r"(?:local_rank: |[Rr]ank[ :=]{1,2})(?P<rank>\d+)")
 FORMS: tuple[Form, ...] = (
     # the kernel
     _form(
@@ -140,27 +145,27 @@ FORMS: tuple[Form, ...] = (
         "shell-signal",
         "segmentation fault",
         r"(?P<text>(?:\S{1,300}: line \d+: +\d+ )?Segmentation fault\b.*)",
-        STATUS,
+        SIGNALLED,
         "segfault",
     ),
     _form(
-        "shell-signal", "bus error", r"(?P<text>(?:\S{1,300}: line \d+: +\d+ )?Bus error\b.*)", STATUS, "resource-limit"
+        "shell-signal", "bus error", r"(?P<text>(?:\S{1,300}: line \d+: +\d+ )?Bus error\b.*)", SIGNALLED, "resource-limit"
     ),
     _form(
         "shell-signal",
         "illegal instruction",
         r"(?P<text>(?:\S{1,300}: line \d+: +\d+ )?Illegal instruction\b.*)",
-        STATUS,
+        SIGNALLED,
         "unsupported-arch",
     ),
     _form(
         "shell-signal",
         "abort",
         r"(?P<text>(?:\S{1,300}: line \d+: +\d+ )?Aborted\b(?: +\(core dumped\).*)?)$",
-        STATUS,
+        SIGNALLED,
         "abort",
     ),
-    _form("killed", "killed", r"(?P<text>Killed)$", STATUS, "host-oom"),
+    _form("killed", "killed", r"(?P<text>Killed)$", SIGNALLED, "host-oom"),
     # wrong use
     _form(
         "argparse",
@@ -190,7 +195,7 @@ FORMS: tuple[Form, ...] = (
     ),
     _form("llama", "error: ", r"^error: (?P<text>.{1,400})$", TELLING),
     # native
-    _form("glibc", "pointer", r"^(?P<text>(?:free|realloc|munmap_chunk|malloc)\(\): .*)", FATAL, "abort"),
+    _form("glibc", "(): ", r"^(?P<text>(?:free|realloc|munmap_chunk|malloc)\(\): .*)", FATAL, "abort"),
     _form("glibc", "double free", r"(?P<text>double free or corruption.*)", FATAL, "abort"),
     _form(
         "glibc",
@@ -259,19 +264,15 @@ FORMS: tuple[Form, ...] = (
         "gpu-unavailable",
     ),
     _form("container", "nvidia-container-cli", r"(?P<text>nvidia-container-cli: .*)", FATAL),
-    _form(
-        "signalled",
-        "signal",
-        r"(?P<text>.{0,200}(?:signaled to shutdown with signal|died with <Signals\.|terminated by signal|killed by signal|received signal) ?(?P<signal>[A-Z\d]+).*)",
-        STATUS,
-    ),
-    _form("exit-code", "exit code", r"(?P<text>.{0,200}exit ?code:? -?(?:4|6|7|9|11|13[2459]|137)\b.*)", STATUS),
-    _form("exit-code", "exitcode", r"(?P<text>.{0,200}exitcode ?[:=] ?-?(?:4|6|7|9|11|13[2459]|137)\b.*)", STATUS),
-    _form("exit-code", "exited with code", r"(?P<text>.{0,200}exited with code (?P<code>-?\d+).*)", STATUS),
-    _form("exit-code", "exit status", r"(?P<text>.{0,200}exit status \d+.*)", STATUS),
+    _form("signalled", "signal", rf"(?P<text>.{{0,200}}(?:signaled to shutdown with signal|died with <Signals\.|(?:terminated|killed) by signal) ?{_FATAL_SIGNAL}.*)", SIGNALLED),
+    _form("signalled", "signal ", rf"(?P<text>Signal {_FATAL_SIGNAL} \(SIG[A-Z]+\) received by PID (?P<pid>\d+).*)", SIGNALLED),
+    _form("exit-code", "exit code", rf"(?P<text>.{{0,200}}exit code:? {_FATAL_CODE}.*)", SIGNALLED),
+    _form("exit-code", "exitcode", rf"(?P<text>.{{0,200}}exitcode ?[:=] ?{_FATAL_CODE}.*)", SIGNALLED),
+    _form("exit-code", "exited with code", r"(?P<text>.{0,200}exited with code (?!0\b)-?\d+.*)", STATUS),
+    _form("exit-code", "exit status", r"(?P<text>.{0,200}exit status (?!0\b)\d+.*)", STATUS),
     _form("panic", "kernel panic", r"(?P<text>Kernel panic.*)", EXPLICIT),
 )
-XID = re.compile(r"NVRM: (?:Xid|GPU).{0,20}?(?P<text>Xid \(PCI:[^)]{1,40}\): (?P<xid>\d{1,3}),?.*)")
+XID = re.compile(r"NVRM: .{0,60}?(?P<text>Xid \(PCI:[^)]{1,40}\): (?P<xid>\d{1,3}),?.*)")
 FALLEN = re.compile(r"(?P<text>NVRM: .{0,100}(?:fallen off the bus|GPU.{0,40} is lost).*)")
 
 

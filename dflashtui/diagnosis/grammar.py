@@ -19,6 +19,8 @@ SURE_NAME = re.compile(
     r"(?:.*[a-z0-9_A-Z])?(?:Error|Exception|Interrupt|Exit|ExceptionGroup|Warning|Failure|Timeout|NotFound|Denied|Unavailable)\b"
     r"|.*\bNVMLError_\w+|.*\bStopIteration\b|.*\bPanic\w*$|.*\bFull$|.*\bEmpty$"
 )
+LOWER_NAME = re.compile(r"(?:error|timeout|exception)$")
+"""`socket.gaierror`, `struct.error`: only behind a module's name."""
 MARGIN = re.compile(r"[ |]*\| ?")
 LEAF = re.compile(r"[ |]*\+(?:-\+)?-{4,40} (?:\d{1,6}|\.\.\.) -{4,40}$")
 GROUP_END = re.compile(r"[ |]*\+-{10,60}$")
@@ -47,7 +49,7 @@ def exception_line(text: str) -> ExceptionLine | None:
         return None
     name = match["type"]
     last = name.partition("(")[0].rpartition(".")[2]
-    is_sure = SURE_NAME.match(last) is not None
+    is_sure = SURE_NAME.match(last) is not None or ("." in name and LOWER_NAME.search(last) is not None)
     if not is_sure and (not last[:1].isupper() or last.isupper() or last in ORDINARY_WORDS):
         return None
     if not is_sure and match["colon"] is None and "." not in name:

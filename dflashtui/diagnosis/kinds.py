@@ -27,7 +27,7 @@ _IMPORT = r"(?:ImportError|ModuleNotFoundError|OSError|RuntimeError|AttributeErr
 _GPU = r"(?:cuda|hip|rocm|gpu|device|vram)"
 RULES: tuple[Rule, ...] = (
     # modules and binaries
-    _rule("missing-module", r"No module named "),
+    _rule("missing-module", r"No module named |Cannot find module '"),
     _rule(
         "missing-module",
         r"requires the following packages that were not found|Could not import module \"|No package metadata was found for",
@@ -71,7 +71,7 @@ RULES: tuple[Rule, ...] = (
         r"Errno 24\]|Too many open files|\(24\)|RLIMIT_\w+|ulimit|memlock|can't start new thread|Resource temporarily unavailable|"
         r"pthread_create failed|Bus error|SIGBUS|mlock",
     ),
-    _rule("resource-limit", r"Errno 28\].{0,200}(?:/dev/shm|psm_|torch_\d|sem\.|mp-)"),
+    _rule("resource-limit", r"Errno 28\].{0,200}(?:/dev/shm|/psm_|/torch_\d|/sem\.mp|pymp-)"),
     _rule(
         "cuda-oom",
         r"(?:CUDA|HIP|XPU|NPU|GPU)(?: error| driver error)?:? ?(?:\(\d+\) ?)?(?:: )?out of memory|cuda(?:Malloc|HostAlloc|Graph)\w*.{0,40}(?:failed|out of memory)|"
@@ -92,7 +92,7 @@ RULES: tuple[Rule, ...] = (
         r"std::bad_alloc|bad_alloc|unable to allocate \S+ \S+ for an array|killed due to memory|low on memory|memory on the node|ENOMEM|Errno 12\]|not enough memory: you tried",
     ),
     _rule("host-oom", "", r"\bMemoryError$|bad_alloc$"),
-    _rule("host-oom", r"(?:exit ?code:?|signal|status)\s{0,3}(?:-9|9|137)\b|SIGKILL|signal: 9|\bexit -9\b"),
+    _rule("host-oom", r"(?:exit ?code|signal|status)\s{0,3}[:=]?\s{0,3}(?:-9|9|137)\b|SIGKILL|signal: 9|\bexit -9\b"),
     # ports
     _rule(
         "port-in-use",
@@ -115,7 +115,7 @@ RULES: tuple[Rule, ...] = (
         "unsupported-arch",
         r"no kernel image is available|invalid device function|compute capability|is not compatible with the current PyTorch|illegal instruction|SIGILL\b|"
         r"sm_?\d{2,3}\w? (?:is not|not) supported|not supported on (?:this|your) (?:GPU|device|hardware|architecture|platform)|unsupported (?:GPU|gpu|CUDA|cuda) arch|"
-        r"requires? (?:an? )?(?:Hopper|Ampere|Ada|Blackwell|SM ?\d|sm_?\d|GPU with|AVX)|only supported on (?:Hopper|Ampere|Ada|Blackwell|GPUs?|SM|sm|CUDA)|signal 4\b|exit ?code:? ?-4\b|"
+        r"requires? (?:an? )?(?:Hopper|Ampere|Ada|Blackwell|SM ?\d|sm_?\d|GPU with|AVX)|only supported on (?:Hopper|Ampere|Ada|Blackwell|GPUs?|SM|sm|CUDA)|signal 4\b|exit ?code ?[:=]? ?(?:-4|132)\b|"
         r"does not support (?:bfloat16|bf16|fp8|flash)|FlashAttention only supports|(?:GPU|device) (?:arch|architecture).{0,40}(?:not supported|unsupported)",
     ),
     _rule(
@@ -131,7 +131,7 @@ RULES: tuple[Rule, ...] = (
         "kernel-compile",
         r"ninja|nvcc|ptxas|Error compiling|compilation (?:error|failed|terminated)|CompilationError|failed to compile|NVRTC|cicc|"
         r"CUDA_HOME (?:environment|does not|is not)|Python\.h: No such file|Failed to find C compiler|C compiler|cpp_extension|Error building extension|LLVM ERROR|backend='inductor'|BackendCompilerFailed|InductorError|"
-        r"collect2|(?:gcc|g\+\+|cc1|clang|ld)\b.{0,200}(?:exit status|returned non-zero|error|fatal)|fatal error: .{0,200}\.h|PassManager::run|JIT (?:compil|build)|Triton.{0,60}compil|cannot find -l",
+        r"collect2|\b(?:gcc|g\+\+|cc1|clang|ld)\b.{0,200}(?:exit status|returned non-zero|error|fatal)|fatal error: .{0,200}\.h|PassManager::run|JIT (?:compil|build)|Triton.{0,60}compil|cannot find -l",
     ),
     _rule(
         "kernel-compile",
@@ -180,7 +180,7 @@ RULES: tuple[Rule, ...] = (
         r"HeaderTooLarge|header too large|MetadataIncompleteBuffer|InvalidHeader|incomplete metadata|Error while deserializing header|did not match any variant|bad magic|invalid magic|magic number|invalid load key|Unable to load weights from (?:pytorch|checkpoint)|"
         r"unexpected EOF|corrupt|PytorchStreamReader|not a (?:valid )?(?:GGUF|ZIP|safetensors|JSON)|(?:size|shape) mismatch|git-lfs|missing tensor|wrong number of tensors|wrong shape|tensor .{0,120}(?:not found|out of bounds|is not within)|invalid (?:gguf|GGUF|model file|split)|"
         r"data (?:of tensor|is not within)|checkpoint.{0,80}(?:corrupt|incomplete|missing keys)|Missing key\(s\)|Unexpected key\(s\)|Some weights .{0,60}not initialized|failed to read (?:magic|tensor|key|hparams|header)|There is no module or parameter named|"
-        r"not initialized from checkpoint|is not a valid JSON file|(?:Expecting value|Extra data): line \d|weights? .{0,80}(?:not found in|missing|mismatch)|Only \w+ tensors? can|assert param_data\.shape|loaded_weight|key .{0,40}not found in (?:model|gguf)",
+        r"not initialized from checkpoint|is not a valid JSON file|(?:Expecting (?:value|property name|',' delimiter)[^:]{0,40}|Extra data): line \d|weights? .{0,80}(?:not found in|missing|mismatch)|Only \w+ tensors? can|assert param_data\.shape|loaded_weight|key .{0,40}not found in (?:model|gguf)",
     ),
     _rule("model-invalid", "", r"SafetensorError$|UnpicklingError$|BadZipFile$"),
     _rule(
@@ -239,10 +239,10 @@ RULES: tuple[Rule, ...] = (
         r"(?:ImportError|ModuleNotFoundError)$",
     ),
     _rule("import-error", "", r"(?:ImportError)$"),
-    _rule("segfault", r"Segmentation fault|SIGSEGV|segfault|signal 11\b|exit ?code:? ?(?:-11|139)\b"),
+    _rule("segfault", r"Segmentation fault|SIGSEGV|segfault|signal 11\b|exit ?code ?[:=]? ?(?:-11|139)\b"),
     _rule(
         "abort",
-        r"free\(\)|malloc|double free|munmap_chunk|corrupted size|stack smashing|Aborted|SIGABRT|signal 6\b|exit ?code:? ?(?:-6|134)\b|Assertion .{0,300} failed|GGML_ASSERT|terminate called|Fatal Python error|core dumped",
+        r"free\(\)|malloc|double free|munmap_chunk|corrupted size|stack smashing|Aborted|SIGABRT|signal 6\b|exit ?code ?[:=]? ?(?:-6|134)\b|Assertion .{0,300} failed|GGML_ASSERT|terminate called|Fatal Python error|core dumped",
     ),
     _rule(
         "timeout",
@@ -271,7 +271,7 @@ NOT_OF: dict[str, tuple[str, ...]] = dict.fromkeys(
 )
 """Errors of the program itself, whatever words their messages use."""
 NAMED_MODULE = re.compile(
-    r"No module named '?\"?(?P<module>\w[\w.-]*)|packages that were not found in your environment: (?P<listed>[\w.-]+)|No package metadata was found for (?P<package>[\w.-]+)|Could not import module \"(?P<app>[\w.]+)"
+    r"No module named '?\"?(?P<module>\w[\w.-]*)|packages that were not found in your environment: (?P<listed>[\w.-]+)|No package metadata was found for (?P<package>[\w.-]+)|Could not import module \"(?P<app>[\w.]+)|Cannot find module '(?P<node>[\w@/.-]+)'"
 )
 TO_INSTALL = re.compile(
     r"pip3? install (?:(?:-U|--upgrade|--user|-q) )?['\"`]?(?P<module>[A-Za-z][\w-]*)|^['\"`]?(?P<named>[A-Za-z][\w-]*)['\"`]? (?:is|was) not installed|(?:requires?|needs?|install) (?:the )?[`'\"](?P<quoted>[A-Za-z][\w-]*)[`'\"]"

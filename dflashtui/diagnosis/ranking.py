@@ -25,12 +25,14 @@ class Tier(IntEnum):
     BARE = 2
     """An exception's line without its traceback."""
     TELLING = 3
-    GENERAL = 4
-    VICTIM = 5
-    WRAPPER = 6
-    DOUBTFUL = 7
-    STATUS = 8
-    NOTHING = 9
+    SIGNALLED = 4
+    """A process was ended by a signal that tells a reason, and said nothing itself."""
+    GENERAL = 5
+    VICTIM = 6
+    WRAPPER = 7
+    DOUBTFUL = 8
+    STATUS = 9
+    NOTHING = 10
 
 
 def tier(candidate: Candidate) -> Tier:
@@ -44,6 +46,8 @@ def tier(candidate: Candidate) -> Tier:
             return Tier.OWN if candidate.kind == "timeout" else Tier.EXPLICIT
         case Weight.FATAL:
             return Tier.OWN
+        case Weight.SIGNALLED:
+            return Tier.SIGNALLED
         case Weight.STATUS:
             return Tier.STATUS
         case _:
@@ -102,7 +106,7 @@ def _counts(place: Tier, candidate: Candidate, run: Run) -> bool:
     match place:
         case Tier.EXPLICIT | Tier.OWN:
             return True
-        case Tier.BARE | Tier.TELLING | Tier.GENERAL:
+        case Tier.BARE | Tier.TELLING | Tier.SIGNALLED | Tier.GENERAL:
             return run.is_dead or (not run.is_ready and candidate.life < NEAR_THE_END_LINES)
         case Tier.VICTIM | Tier.WRAPPER | Tier.STATUS:
             return run.is_dead or candidate.trace is not None or not run.is_ready

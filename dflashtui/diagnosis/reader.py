@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 STRANGERS_ALLOWED = 12
 """Lines of others between two frames, after which the traceback counts as cut off."""
-MESSAGE_LINES_ALLOWED = 120
+MESSAGE_LINES_ALLOWED = 40
+DOUBTFUL_MESSAGE_LINES = 1
 
 
 class Fate(Enum):
@@ -46,7 +47,8 @@ class TraceReader:
         self._frame_before = False
         self._strangers = 0
         self._message_lines = 0
-        self._awaits_text = False
+        self.message_lines_allowed = MESSAGE_LINES_ALLOWED
+        """Lines of the service itself look like the rest of a message where no prefix tells them apart."""
         trace.push("", number)
 
     @property
@@ -154,7 +156,7 @@ class TraceReader:
             self._begin("nested", number)
             return self._in_frames(text, number)
         self._message_lines += 1
-        if self._message_lines > MESSAGE_LINES_ALLOWED:
+        if self._message_lines > self.message_lines_allowed and not text.startswith(" "):
             return Fate.OVER
         self.current.add(text)
         return Fate.TAKEN

@@ -18,7 +18,7 @@ WRAPPER_TEXT = re.compile(
     r"failed \(exitcode: |died with <Signals|Triggering SIGQUIT|Could not load any \w+ library|Failed to import \S+ because of the following error|"
     r"background (?:process|loop|task).{0,40}(?:failed|exception|died|errored)|EngineCore (?:failed|encountered|exited)|fatal error\.?$|hit an exception|"
     r"Ran into (?:a|an) (?:fatal )?error|Cancelled by|The process .{0,40} was terminated|Engine loop (?:is not running|has died)|Failed core proc|returned non-zero exit status|unable to load model|"
-    r"Error executing method|failed with error|Exception in worker process|Main process exited",
+    r"Error executing method|Caught \w{1,80} in (?:DataLoader|replica|pin memory)|failed with error|Exception in worker process|Main process exited",
     re.IGNORECASE,
 )
 VICTIM_TEXT = re.compile(
@@ -44,7 +44,7 @@ NOT_FATAL_CONTEXT = re.compile(
 QUIET_LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "WARN"})
 LOUD_LEVELS = frozenset({"ERROR", "ERR", "CRITICAL", "CRIT", "FATAL", "SEVERE"})
 ALIVE = re.compile(
-    r"startup complete|Uvicorn running on|ready to roll|server is (?:listening|ready|running)|listening (?:on|at) |\" 200(?: OK)?$|\" 200 |HTTP/1\.1\" 200|Decode batch|Prefill batch|"
+    r"startup complete|Uvicorn running on|ready to roll|server is (?:listening|ready|running)|\" 200(?: OK)?$|\" 200 |HTTP/1\.1\" 200|Decode batch|Prefill batch|"
     r"Engine \d+: Avg|Avg prompt throughput|all slots are idle|Connected$|server started|Now serving|Started server process|healthy",
     re.IGNORECASE,
 )

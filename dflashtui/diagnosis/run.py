@@ -54,6 +54,8 @@ class Run:
     def live(self, text: str, pid: int | None, label: str | None) -> None:
         """An ordinary line of a process: what failed in it before was not its end."""
         served = roles.ALIVE.search(text) is not None
+        if text[:1] in {" ", "\t"} or not text:
+            return
         if not served and roles.ENDING.search(text):
             return
         for _, one in self.watched:

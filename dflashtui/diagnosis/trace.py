@@ -39,6 +39,8 @@ class Raised:
 
     def add(self, text: str) -> None:
         """One more line of the message; it is the first one if that was empty."""
+        if text.strip() == '"""':  # multiprocessing quotes a child's traceback
+            return
         if not self.message and not self.detail:
             self.message = text.strip()[:MAX_DETAIL_CHARACTERS]
         elif len(self.detail) < MAX_DETAIL_LINES:
