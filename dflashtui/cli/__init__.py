@@ -64,6 +64,11 @@ def _run(options: Options) -> int:
 
             gc.enable()
             return run_logs(options)
+        case "probe":
+            from dflashtui.cli.probe import run_probe
+
+            gc.enable()
+            return run_probe(options)
         case "diagnose":
             from dflashtui.cli.diagnose import run_diagnose
 

@@ -34,7 +34,7 @@ the inventory: -c FILE, else ./hosts.toml, else $XDG_CONFIG_HOME/dflashtui/hosts
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked for; `command`: `console`, `check`, `logs`, `diagnose`, or one of `ACTIONS`."""
+    """What was asked for; `command`: `console`, `check`, `logs`, `probe`, `diagnose`, or one of `ACTIONS`."""
 
     command: str = "console"
     unit: str = ""
@@ -50,6 +50,8 @@ class Options:
     verbose: bool = False
     yes: bool = False
     signal: str | None = None
+    no_probe: bool = False
+    start: bool = False
     follow: bool = False
     lines: int | None = None
     since: str | None = None
@@ -107,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=_Parser)
     for name, words in ACTIONS.items():
         _action(commands.add_parser(name, help=words, description=f"{words} on its hosts"), name)
+    _probe(commands.add_parser("probe", help="watch one start until it is ready or dead, and say which and why"))
     _logs(commands.add_parser("logs", help="merged journal of a unit over its hosts"))
     _diagnose(commands.add_parser("diagnose", help="the root cause of a failure, from its log"))
     return parser
@@ -144,6 +147,14 @@ def _action(parser: argparse.ArgumentParser, name: str) -> None:
     _common(parser, first=False)
 
 
+def _probe(parser: argparse.ArgumentParser) -> None:
+    parser.description = "watch one start of a unit until it is ready or dead: says which, and why"
+    parser.add_argument("unit", metavar="UNIT")
+    parser.add_argument("--start", action="store_true", help="start it first; the start is watched from its beginning")
+    parser.add_argument("-y", "--yes", action="store_true", help="with --start: do not ask, whatever its weight")
+    _common(parser, first=False)
+
+
 def _logs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("unit", metavar="UNIT")
     parser.add_argument("-f", "--follow", action="store_true", help="go on with new lines")
@@ -155,7 +166,9 @@ def _logs(parser: argparse.ArgumentParser) -> None:
 
 
 def _diagnose(parser: argparse.ArgumentParser) -> None:
-    parser.description = "the root cause of a log: plain text, journalctl's short, -o json and -o export, container logs"
+    parser.description = (
+        "the root cause of a log: plain text, journalctl's short, -o json and -o export, container logs"
+    )
     parser.add_argument("files", metavar="FILE", nargs="*", type=Path, help="a log; none or -: standard input")
     _common(parser, first=False)
 
