@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from benchmarks.setting import Setting
     from tests.fleet.harness.fleet import TestFleet
 
+LIVE = "live"
 SPAN_SECONDS = 30
 SETTLE_SECONDS = 12
 CPU_TARGET_PERCENT, MEMORY_TARGET_MB, STARTED_TARGET = 3, 120, 0
@@ -50,8 +51,8 @@ def measure(setting: Setting) -> tuple[Row, ...]:
         setting.wait_for_quiet()
         spans["nobody"].append(_nobody(fleet))
         spans["isd"].append(_span(fleet, setting.isd, isd.FIRST_UNIT, isd_environment, lambda: None))
-        spans["still"].append(_span(fleet, console, found.names[0], setting.environment, lambda: None))
-        spans["moving"].append(_span(fleet, console, found.names[0], setting.environment, mover(fleet)))
+        spans["still"].append(_span(fleet, console, LIVE, setting.environment, lambda: None))
+        spans["moving"].append(_span(fleet, console, LIVE, setting.environment, mover(fleet)))
     return _rows(spans)
 
 

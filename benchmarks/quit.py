@@ -41,7 +41,7 @@ def _quit(setting: Setting, found: Inventory, cut_seconds: int) -> float:
     fleet, last = setting.fleet, found.names[1]
     command = (*setting.command, "-c", str(found.hosts_toml))
     with Terminal(command, environment=setting.environment) as terminal:
-        terminal.wait_for(found.names[0].encode())
+        terminal.wait_for(rb"live")
         terminal.drain(SETTLE_SECONDS)
         if cut_seconds:
             fleet.cut(last)
