@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +16,10 @@ if TYPE_CHECKING:
     from dflashtui.diagnosis.line import Line
     from dflashtui.diagnosis.trace import Raised, Trace
 
+CUT_OFF = "the traceback is cut off before its exception"
 LOOKUPS = frozenset({"KeyError", "LookupError", "StopIteration", "Empty", "IndexError"})
 """They say what was not found; the error raised in answer says what that means."""
+QUOTED = re.compile(r"(?:^|[\s('\":])(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))(?:: |\(['\"]?)(?P<text>[^\n]{3,2000})")
 
 
 @dataclass(slots=True)
@@ -36,6 +40,8 @@ class Candidate:
     location: Location | None = None
     folded: int = 0
     """Copies of it: other ranks, the same text printed again by a parent."""
+    since: int = 0
+    """Lines of the run before it."""
     life: int = 0
     """Ordinary lines of the same process since."""
     is_survived: bool = False
@@ -99,33 +105,64 @@ def _explained(pool: list[Raised]) -> Raised:
     return first
 
 
+def nested(candidate: Candidate) -> tuple[str, str] | None:
+    """The exception that a wrapper's message quotes: its type and text."""
+    told = candidate.root
+    lines = [told.message, *told.detail] if told else []
+    for line in lines:
+        match = QUOTED.search(line)
+        if match and not roles.is_wrapper(match["type"], match["text"]) and match["type"] != (told.type if told else None):
+            return match["type"], match["text"].rstrip(" )'\"")
+    return None
+
+
 def cause(candidate: Candidate) -> Cause:
     """The candidate as the contract's CAUSE."""
     told = candidate.root
-    kind = candidate.told_kind or _fallback(candidate)
+    name, text, quoted = candidate.name, candidate.text, None
+    if told and roles.is_wrapper(name, text):
+        quoted = nested(candidate)
+        name, text = quoted or (name, text)
+    kind = (kind_of(name, text) if quoted else candidate.told_kind) or _fallback(name, text, is_trace=told is not None)
     line = candidate.line
-    location = told.frames.location if told else candidate.location
-    first = told.first if told and told.first is not None else line.number
-    last = (told.last if told else None) or candidate.last or first
     return Cause(
         kind=kind,
-        exception=candidate.name,
-        message=candidate.text.partition("\n")[0].strip(),
-        module=module_of(kind, candidate.text),
-        location=location,
-        own_location=told.frames.own if told else None,
+        exception=name,
+        message=text.partition("\n")[0].strip() or (CUT_OFF if told is None and candidate.trace else ""),
+        module=module_of(kind, text),
+        location=told.frames.location if told else _cut_place(candidate) or candidate.location,
+        own_location=_own_place(candidate),
         process=candidate.label,
         host=line.host,
         unit=line.unit,
         invocation_id=line.invocation_id,
-        lines=(first, max(last, first)) if first is not None and last is not None else None,
+        lines=_lines(candidate),
         folded=candidate.folded,
     )
 
 
-def _fallback(candidate: Candidate) -> str:
+def _cut_place(candidate: Candidate) -> Location | None:
+    """Of a traceback that was cut off before its exception."""
+    return candidate.trace.raised[-1].frames.location if candidate.trace and candidate.trace.raised else None
+
+
+def _own_place(candidate: Candidate) -> Location | None:
+    """Of the exception, else of the ones that were raised because of it."""
+    told = candidate.root
+    if told is None or candidate.trace is None:
+        return None
+    return told.frames.own or next((one.frames.own for one in candidate.trace.raised if one.frames.own), None)
+
+
+def _lines(candidate: Candidate) -> tuple[int, int] | None:
+    told = candidate.root
+    first = told.first if told and told.first is not None else candidate.line.number
+    last = (told.last if told else None) or candidate.last or first
+    return (first, max(last, first)) if first is not None and last is not None else None
+
+
+def _fallback(name: str | None, text: str, *, is_trace: bool) -> str:
     """Of an exception whose words tell no kind: a bug, unless it only says that another failed."""
-    name, text = candidate.name, candidate.text
-    if roles.is_wrapper(name, text) or roles.is_victim(name, text):
+    if not (name or (is_trace and text)) or roles.is_wrapper(name, text) or roles.is_victim(name, text):
         return "unknown"
-    return "code-bug" if name or (candidate.trace and candidate.trace.raised) else "unknown"
+    return "code-bug"

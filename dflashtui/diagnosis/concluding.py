@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis.candidate import Candidate, cause
 from dflashtui.diagnosis.forms import Weight
+from dflashtui.diagnosis.kinds import kind_of
 from dflashtui.diagnosis.manager import EXIT_KINDS, SIGNAL_KINDS
 from dflashtui.diagnosis.prefixes import strip
 from dflashtui.diagnosis.ranking import Tier, ranked, tier
@@ -28,8 +29,13 @@ CONFIDENCE: dict[Tier, Confidence] = {
 
 def first_cause(run: Run) -> Cause | None:
     """The best candidate so far, whether the run has ended or not."""
-    order = ranked(run)
-    return _told(order[0], order) if order else None
+    order = [one for one in ranked(run) if tier(one) is not Tier.CUT]
+    return _told(order[0], order, run) if order else None
+
+
+def has_failed(run: Run) -> bool:
+    """An exception of the service's own stands, after which it did not go on."""
+    return any(tier(one) <= Tier.OWN for one in run.candidates)
 
 
 def conclude(run: Run, past: tuple[Cause, ...], result: UnitResult | None) -> Verdict:
@@ -39,21 +45,27 @@ def conclude(run: Run, past: tuple[Cause, ...], result: UnitResult | None) -> Ve
     order = ranked(run)
     if not order:
         return Verdict(fatal=False, cause=None, others=past)
-    if tier(order[0]) in {Tier.STATUS, Tier.NOTHING}:
+    if tier(order[0]) is Tier.STATUS:
         order = [*_last_words(run, order[0]), *order]
     seen = {order[0].key}
     others = [one for one in order[1:] if tier(one) in SHOWN and not (one.key in seen or seen.add(one.key))]  # type: ignore[func-returns-value]
     return Verdict(
-        fatal=True, cause=_told(order[0], order), others=(*(_told(one, []) for one in others[:MAX_OTHERS]), *past)
+        fatal=True, cause=_told(order[0], order, run), others=(*(_told(one, [], run) for one in others[:MAX_OTHERS]), *past)
     )
 
 
-def _told(candidate: Candidate, order: list[Candidate]) -> Cause:
+def _told(candidate: Candidate, order: list[Candidate], run: Run) -> Cause:
     copies = sum(one is not candidate and one.key == candidate.key for one in order)
     told = cause(candidate)
+    changed: dict[str, object] = {"folded": copies, "confidence": CONFIDENCE.get(tier(candidate), "low")}
     better = _nccl_words(order) if told.kind == "nccl" else None
-    words = {"message": better.message} if better else {}
-    return told.model_copy(update={"folded": copies, "confidence": CONFIDENCE.get(tier(candidate), "low"), **words})
+    if better:
+        changed |= {"message": better.message, "kind": kind_of(None, better.message) or "nccl"}
+    if told.process is None:
+        changed["process"] = next((one.label for one in order if one.label and one.key == candidate.key), None)
+    if changed.get("process", told.process) is None and len(run.pids) > 1 and candidate.pid and candidate.line.identifier and candidate.line.origin == "service":
+        changed["process"] = f"{candidate.line.identifier}[{candidate.pid}]"
+    return told.model_copy(update=changed)
 
 
 def _nccl_words(order: list[Candidate]) -> Candidate | None:

@@ -6,11 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import box, expand, forms, grammar, manager, native, prefixes, roles
+from dflashtui.diagnosis.banner import Banner
 from dflashtui.diagnosis.box import BoxReader
 from dflashtui.diagnosis.candidate import Candidate
 from dflashtui.diagnosis.channels import Channel, Channels
 from dflashtui.diagnosis.cleaning import pieces
-from dflashtui.diagnosis.concluding import conclude, first_cause
+from dflashtui.diagnosis.concluding import conclude, first_cause, has_failed
 from dflashtui.diagnosis.forms import Weight
 from dflashtui.diagnosis.frames import FRAME
 from dflashtui.diagnosis.line import Line
@@ -30,13 +31,16 @@ if TYPE_CHECKING:
 
 PROCESS_LINE = re.compile(r"^Process (?P<name>[\w:.<>-]{1,120}):$")
 GENERAL_ERROR = re.compile(
-    r"\b(?:error|errors|failed|failure|fatal|cannot|could not|couldn't|unable to|exception|not found|no such|denied|refused|invalid|insufficient|unsupported|out of memory)\b",
+    r"(?<![\w'\"=-])(?:error|errors|failed|failure|fatal|cannot|could not|couldn't|unable to|exception|not found|no such|denied|refused|invalid|insufficient|unsupported|out of memory)\b",
     re.IGNORECASE,
 )
+MANAGERS = frozenset({"systemd", "init.scope"})
 GENERAL_LIMIT = 1200
 NOT_SENTENCES = ("#", "*", "-", "╭", "│", "╰", "future: <")
 FORGET_EVERY = 256
 MAX_PAST_RUNS = 20
+MANY_PIDS = 8
+UNAVAILABLE = "UNAVAILABLE: "
 NEAR_LINES = 3
 """Lines before a header that tell what it is about, such as "Task exception was never retrieved"."""
 
@@ -54,13 +58,16 @@ class Diagnosis:
         self._before: tuple[tuple[int, str, str | None], ...] = ()
         """When, what and at which level the last lines of no traceback were, the newest first."""
         self._pending: dict[str, Line] = {}
+        self._banner = Banner()
+        self._cell: Candidate | None = None
+        """The row of a table that goes on in the next."""
         self._version = 0
         self._suspect: tuple[int, Cause | None] = (-1, None)
 
     @property
     def is_attentive(self) -> bool:
         """Every line matters just now; else lines without any of the stems may be left out (`skip`)."""
-        return bool(self._channels or self._run.watched or self._pending)
+        return bool(self._channels or self._run.watched or self._pending or not self._banner.is_known)
 
     def skip(self, count: int, last: Line | None = None) -> None:
         """`count` lines that have none of the stems went by; `last` was the last of them with words."""
@@ -134,7 +141,7 @@ class Diagnosis:
 
     def _piece(self, text: str, line: Line) -> None:
         look = strip(text)
-        if line.origin == "manager" or (look.identifier == "systemd" and look.pid in {1, None}):
+        if _is_of_manager(look, line):
             self._manager(look.text, line)
             return
         if line.origin == "kernel" or look.identifier == "kernel" or look.text.startswith("NVRM: "):
@@ -143,6 +150,9 @@ class Diagnosis:
         record = expand.expanded(look.text)
         if record is None:
             self._service(look, line)
+            return
+        if record.is_stream:
+            self._service(strip(record.texts[0])._replace(host=look.host), line)
             return
         shape = f"{look.shape}{{{self._count}"
         for part in record.texts:
@@ -160,18 +170,24 @@ class Diagnosis:
 
     def _service(self, look: Stripped, line: Line) -> None:
         pid = line.pid if line.pid is not None else look.pid if look.identifier else None
+        if pid is not None and len(self._run.pids) < MANY_PIDS:
+            self._run.pids.add(pid)
         text = look.text
+        if self._banner.recurs(text, has_failed=self._run.is_dead or has_failed(self._run)):
+            self._new_run(line)
         if native.opening(text) is None or grammar.HEADER in text:
             channel = self._channels.take(text, look, pid, line.number, self._count)
             if channel:
-                self._grew(channel, line)
+                self._grew(channel, text, line)
                 return
         if not self._opens(look, pid, line):
             self._plain(look, pid, line)
 
-    def _grew(self, channel: Channel, line: Line) -> None:
+    def _grew(self, channel: Channel, text: str, line: Line) -> None:
         self._version += 1
         channel.candidate.last = line.number
+        if channel.reader.is_in_message and roles.DEATH.search(text):
+            self._run.is_dead = True
         told = channel.reader.trace.raised[-1]
         table = self._table.feed(told.detail[-1] if told.detail else told.message)
         if table:
@@ -202,7 +218,7 @@ class Diagnosis:
         near = [line for line in self._before if self._count - line[0] <= NEAR_LINES]
         is_glued = bool(before.strip(" +|-─╭┌"))
         words = before.strip() if is_glued else "\n".join(line[1] for line in near)
-        level = near[0][2] if near and not is_glued else None
+        level = None if is_glued else self._level_before()
         named = PROCESS_LINE.match(words.partition("\n")[0])
         glued = prefixes.GLUED_TIME.search(before)
         label = (
@@ -211,6 +227,13 @@ class Diagnosis:
             or (named["name"] if named else None)
         )
         return Trace(context=words, label=label, pid=pid, level=look.level or level)
+
+    def _level_before(self) -> str | None:
+        """The level of the record on the line before, if that announces a traceback."""
+        if not self._before:
+            return None
+        when, text, level = self._before[0]
+        return level if self._count - when == 1 and roles.ANNOUNCING.search(text) else None
 
     def _header(self, look: Stripped, at: int, pid: int | None, line: Line) -> None:
         before, text = look.text[:at], look.text
@@ -242,7 +265,7 @@ class Diagnosis:
     ) -> Candidate:
         self._order += 1
         self._version += 1
-        where = line._replace(host=line.host or look.host)
+        where = line._replace(host=line.host or look.host, identifier=line.identifier or look.identifier)
         candidate = Candidate(
             self._order, weight, where, last=line.number, label=label or look.process, pid=pid or look.pid
         )
@@ -261,6 +284,8 @@ class Diagnosis:
             self._run.is_dead = True
             self._version += 1
         self._run.guilty |= self._table.feed(text)
+        if self._in_table(bare, look, pid, line):
+            return
         self._label_by_rank(bare)
         if not (self._formed(look, pid, line) or self._general(look, pid, line)):
             self._run.last_words = line
@@ -268,6 +293,23 @@ class Diagnosis:
                 self._run.live(text, pid or look.pid, look.process)
                 self._version += 1
         self._before = ((self._count, bare, look.level), *self._before[: NEAR_LINES - 1])
+
+    def _in_table(self, bare: str, look: Stripped, pid: int | None, line: Line) -> bool:
+        """`| model | 1 | UNAVAILABLE: text |`: a cell's text may go on in the rows below it."""
+        if not (bare.startswith("|") and bare.endswith("|")):
+            self._cell = None
+            return False
+        cells = [cell.strip() for cell in bare.strip("|").split("|")]
+        if cells[-1].startswith(UNAVAILABLE):
+            self._cell = self._candidate(Weight.TELLING, look, pid, line)
+            self._cell.message = cells[-1].removeprefix(UNAVAILABLE).strip()
+            self._run.is_dead = True
+        elif self._cell and not cells[0]:
+            self._cell.message = f"{self._cell.message} {cells[-1]}".strip()
+            self._cell.last = line.number
+        else:
+            self._cell = None
+        return self._cell is not None
 
     def _label_by_rank(self, bare: str) -> None:
         """TGI's launcher names the rank behind the text, sometimes on a line of its own."""
@@ -329,10 +371,11 @@ class Diagnosis:
         named = manager.OF_UNIT.match(text)
         said = named["text"] if named else text
         self._version += 1
-        if manager.STARTING.match(said) or manager.RESTARTING.search(said):
-            if self._run.is_dead:
+        if manager.STARTING.match(said):
+            if self._run.is_over:
                 self._new_run(line)
             return
+        self._run.is_over |= manager.OVER.search(said) is not None
         if manager.STOPPING.match(said) and self._run.stopped_at is None and not self._run.is_dead:
             self._run.stopped_at = self._order
             return
@@ -350,6 +393,17 @@ class Diagnosis:
                 candidate.kind = manager.kind_of_exit(groups["code"], int(groups["status"]))
             self._run.is_dead |= groups.get("code") != "exited" or groups.get("status") != "0"
             return
+
+
+def _is_of_manager(look: Stripped, line: Line) -> bool:
+    """Written by the manager, or by its child that could not become the service: `(python3)[71]: x.service: Failed at step…`."""
+    if line.origin == "manager" or (look.identifier in MANAGERS and look.pid in {1, None}):
+        return True
+    name = look.identifier or line.identifier or ""
+    if not (name.startswith("(") or name.endswith(".service")):
+        return False
+    said = manager.OF_UNIT.match(look.text)
+    return said is not None and any(word.pattern.match(said["text"]) for word in manager.WORDS)
 
 
 def diagnose_lines(lines: Iterable[Line]) -> Verdict:

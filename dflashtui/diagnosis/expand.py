@@ -22,6 +22,8 @@ class Record(NamedTuple):
     texts: list[str]
     level: str | None = None
     process: str | None = None
+    is_stream: bool = False
+    """A container's own log file: each record is one line of what the program wrote."""
 
 
 def expanded(text: str) -> Record | None:
@@ -40,6 +42,9 @@ def _of_json(text: str) -> Record | None:
         return None
     if not isinstance(fields, dict):
         return None
+    log = fields.get("log")
+    if isinstance(log, str) and "stream" in fields:
+        return Record([log.rstrip("\n")], is_stream=True)
     texts = [line for key in (*TEXT_KEYS, *TRACE_KEYS) for line in _lines(fields.get(key))]
     return Record(texts[:MAX_LINES], _word(fields, LEVEL_KEYS), _process(fields)) if texts else None
 

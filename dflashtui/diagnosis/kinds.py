@@ -228,7 +228,6 @@ RULES: tuple[Rule, ...] = (
         r"expected (?:one of|a value)|Unsupported|not supported|(?:quantization|dtype|rope_scaling|head_size|block_size|chunked|max_num|max_model_len|tensor.parallel|pipeline.parallel|tp_size).{0,80}(?:must|should|expected|invalid|required|exceed|mismatch|not)|requires? --|please (?:set|use|specify|provide|increase|reduce|disable|enable)|"
         r"World size .{0,60}(?:larger|greater)|Total number of attention heads|Input should be|field required|extra (?:fields|inputs) (?:are )?not permitted|Either a \w+ or a \w+ must|Environment variable .{0,60}(?:not set|required)",
     ),
-    _rule("config-validation", "", r"ValidationError$|AssertionError$|StrictDataclass\w*Error$"),
     _rule(
         "systemd-exec",
         r"command not found|: not found$|No such file or directory$|cannot execute|Exec format error|bad interpreter|exec: .{0,200}not found|executable file not found|exit (?:code|status) 12[67]\b",
@@ -238,7 +237,6 @@ RULES: tuple[Rule, ...] = (
         r"pip3? install|is not installed|not installed|install (?:it|the) |need to install",
         r"(?:ImportError|ModuleNotFoundError)$",
     ),
-    _rule("import-error", "", r"(?:ImportError)$"),
     _rule("segfault", r"Segmentation fault|SIGSEGV|segfault|signal 11\b|exit ?code ?[:=]? ?(?:-11|139)\b"),
     _rule(
         "abort",
@@ -248,8 +246,13 @@ RULES: tuple[Rule, ...] = (
         "timeout",
         r"timed out|timeout|did not (?:become|start|respond|join|finish).{0,40}(?:within|in time|after)|watchdog|TimeoutStartSec|deadline exceeded|other ranks did not|took too long",
     ),
+)
+WEAK_RULES: tuple[Rule, ...] = (
+    _rule("config-validation", "", r"ValidationError$|AssertionError$|StrictDataclass\w*Error$"),
+    _rule("import-error", "", r"(?:ImportError)$"),
     _rule("timeout", "", r"Timeout(?:Error|Expired)?$"),
 )
+"""What the type alone says, where no line of the message says more."""
 PROGRAMMING = ("config-validation", "abort", "timeout", "bad-argument", "model-not-found", "nccl")
 NOT_OF: dict[str, tuple[str, ...]] = dict.fromkeys(
     (
@@ -270,6 +273,8 @@ NOT_OF: dict[str, tuple[str, ...]] = dict.fromkeys(
     PROGRAMMING,
 )
 """Errors of the program itself, whatever words their messages use."""
+VALIDATION = re.compile(r"(?:^|\.)ValidationError$")
+VALUE_ERROR = re.compile(r"(?:Value|Assertion) (?:error|failed), (?P<text>.*)")
 NAMED_MODULE = re.compile(
     r"No module named '?\"?(?P<module>\w[\w.-]*)|packages that were not found in your environment: (?P<listed>[\w.-]+)|No package metadata was found for (?P<package>[\w.-]+)|Could not import module \"(?P<app>[\w.]+)|Cannot find module '(?P<node>[\w@/.-]+)'"
 )
@@ -284,15 +289,28 @@ TEXT_LIMIT = 6000
 
 @lru_cache(maxsize=512)
 def kind_of(exception: str | None, text: str) -> str | None:
-    """The kind that type and message tell; `None`: they tell none."""
-    cut = text[:TEXT_LIMIT]
+    """The kind that type and message tell; `None`: they tell none.
+
+    The first line goes before the rest, for what follows it may be another's. Of a validation error the values'
+    own errors say more than the sum.
+    """
+    first, _, rest = text[:TEXT_LIMIT].partition("\n")
+    if VALIDATION.search(exception or ""):
+        inner = VALUE_ERROR.search(rest)
+        told = _first_rule("ValueError", inner["text"], RULES) if inner else None
+        return told or "config-validation"
+    told = _first_rule(exception, first, RULES) or (_first_rule(exception, rest, RULES) if rest else None)
+    return told or _first_rule(exception, first, WEAK_RULES)
+
+
+def _first_rule(exception: str | None, text: str, rules: tuple[Rule, ...]) -> str | None:
     own_name = (exception or "").rpartition(".")[2]
-    for rule in RULES:
+    for rule in rules:
         if rule.kind in NOT_OF.get(own_name, ()) or (exception and rule.kind == "systemd-exec"):
             continue
         if rule.type is not None and not (exception and rule.type.search(exception)):
             continue
-        if rule.text is None or rule.text.search(cut):
+        if rule.text is None or rule.text.search(text):
             return rule.kind
     return None
 

@@ -53,12 +53,10 @@ WORDS: tuple[Word, ...] = (
     _word(r"Failed with result '(?P<result>[\w-]+)'.*", STATUS, None),
     _word(r"Unit entered failed state.*", STATUS, None),
 )
-START_LIMIT = re.compile(r"Start request repeated too quickly")
 STARTING = re.compile(r"^(?:Starting|Started) (?!Session |User |.*\.(?:scope|slice|timer|socket|target|mount)\b)")
-RESTARTING = re.compile(r"Scheduled restart job, restart counter is at (?P<count>\d+)|Service RestartSec=\S+ expired")
 STOPPING = re.compile(r"^Stopping (?!Session |User )")
-SLOW_STOP = re.compile(r"State 'stop-[\w-]+' timed out|stop-sig\w+ timed out")
-CLEAN_END = re.compile(r"Deactivated successfully|^Stopped ")
+OVER = re.compile(r"Main process exited|Failed with result|Deactivated successfully|^Stopped |Unit entered failed state")
+"""Behind these a "Started" belongs to the next attempt. Reports of a failed spawn may come before the attempt's own "Started"."""
 OF_UNIT = re.compile(rf"^{UNIT}: (?P<text>.*)$", re.DOTALL)
 SIGNAL_KINDS = {4: "unsupported-arch", 6: "abort", 7: "resource-limit", 11: "segfault"}
 EXIT_KINDS = {

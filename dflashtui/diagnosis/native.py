@@ -29,7 +29,7 @@ PANIC = re.compile(
 )
 GO_PANIC = re.compile(r"(?:panic|fatal error): (?P<text>.+)$")
 GO_FILE = re.compile(r"\s+(?P<file>/?[\w./@~+-]{1,1000}\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?")
-GO_FUNCTION = re.compile(r"(?P<function>[\w./*()\[\]·{}-]{1,300}?)\(.{0,400}\)$")
+GO_FUNCTION = re.compile(r"(?P<function>\S.{0,300})\(.{0,400}\)$")
 FAULT_LINES = 400
 GO_LINES = 60
 

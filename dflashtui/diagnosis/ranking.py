@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import roles
+from dflashtui.diagnosis.candidate import nested
 from dflashtui.diagnosis.forms import Weight
 
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
 LIVED_ON_LINES = 8
 """Ordinary lines of the same process after it: another candidate is the better one."""
-NEAR_THE_END_LINES = 12
+NEAR_THE_END_LINES = 40
+"""An error line further from the end of a log that tells of no end was none."""
 
 
 class Tier(IntEnum):
@@ -31,8 +33,10 @@ class Tier(IntEnum):
     VICTIM = 6
     WRAPPER = 7
     DOUBTFUL = 8
-    STATUS = 9
-    NOTHING = 10
+    CUT = 9
+    """A traceback that has not come to its exception."""
+    STATUS = 10
+    NOTHING = 11
 
 
 def tier(candidate: Candidate) -> Tier:
@@ -58,13 +62,15 @@ def _tier_of_trace(candidate: Candidate) -> Tier:
     told = candidate.root
     if told is None or not (told.type or told.message):
         return (
-            Tier.DOUBTFUL
+            Tier.CUT
             if candidate.trace and any(one.frames.count for one in candidate.trace.raised)
             else Tier.NOTHING
         )
     role = _role(told.type, told.text)
     if role is None and told.type and roles.NOISE_TYPES.search(told.type):
         return Tier.DOUBTFUL
+    if role is Tier.WRAPPER and nested(candidate):
+        return Tier.BARE
     return Tier.OWN if role is None else role
 
 
@@ -107,10 +113,12 @@ def _counts(place: Tier, candidate: Candidate, run: Run) -> bool:
         case Tier.EXPLICIT | Tier.OWN:
             return True
         case Tier.BARE | Tier.TELLING | Tier.SIGNALLED | Tier.GENERAL:
-            return run.is_dead or (not run.is_ready and candidate.life < NEAR_THE_END_LINES)
+            return run.is_dead or (not run.is_ready and run.lines - candidate.since < NEAR_THE_END_LINES)
         case Tier.VICTIM | Tier.WRAPPER | Tier.STATUS:
             return run.is_dead or candidate.trace is not None or not run.is_ready
         case Tier.DOUBTFUL:
             return run.is_dead
+        case Tier.CUT:
+            return run.is_dead or not candidate.life
         case _:
             return False

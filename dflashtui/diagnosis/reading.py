@@ -75,12 +75,11 @@ class LogReader:
         is_entry = raw[:1] in {b"{", b"\x1e"} and journal.is_entry(raw)
         if not self._diagnosis.is_attentive and self._is_dull(raw, is_entry=is_entry):
             self._skipped += 1
-            if raw and not is_entry:
+            if raw:
                 self._last_dull = (self._number, raw)
             return
         self._flush()
-        line = journal.line_of_json(raw, self._number) if is_entry else None
-        self._diagnosis.feed(line or Line(raw.decode("utf-8", "replace"), self._number))
+        self._diagnosis.feed(_line(raw, self._number))
 
     def _is_dull(self, raw: bytes, *, is_entry: bool) -> bool:
         if not is_entry:
@@ -95,7 +94,7 @@ class LogReader:
         last = None
         if self._last_dull:
             number, raw = self._last_dull
-            last = Line(raw.decode("utf-8", "replace"), number)
+            last = _line(raw, number)
         self._diagnosis.skip(self._skipped, last)
         self._skipped, self._last_dull = 0, None
 
@@ -105,3 +104,8 @@ class LogReader:
         for fields in self._export.feed(chunk):
             self._number += 1
             self._diagnosis.feed(journal.line_of(fields, self._number))
+
+
+def _line(raw: bytes, number: int) -> Line:
+    entry = journal.line_of_json(raw, number) if raw[:1] in {b"{", b"\x1e"} and journal.is_entry(raw) else None
+    return entry or Line(raw.decode("utf-8", "replace"), number)

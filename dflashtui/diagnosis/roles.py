@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 WRAPPER_TYPES = re.compile(
-    r"(?:ChildFailedError|EngineDeadError|EngineGenerationError|AsyncEngineDeadError|ShardCannotStart|HaltServer|ActorDiedError|ActorUnavailableError|RayActorError|"
+    r"(?:^|\.)(?:ChildFailedError|EngineDeadError|EngineGenerationError|AsyncEngineDeadError|ShardCannotStart|HaltServer|ActorDiedError|ActorUnavailableError|RayActorError|"
     r"RayTaskError(?:\(.*\))?|WorkerCrashedError|RayChannelError|ProcessRaisedException|ProcessExitedException|_?RemoteTraceback|BrokenProcessPool|"
     r"MQLLMEngine\w*|MultiprocessingError|EngineCoreDeadError|WorkerLostError|CalledProcessError|LLMServerError|DeploymentFailedError|ProcessLookupError)$"
 )
@@ -30,10 +30,10 @@ VICTIM_TEXT = re.compile(
     re.IGNORECASE,
 )
 VICTIM_TYPES = re.compile(
-    r"(?:EOFError|BrokenPipeError|ConnectionResetError|ConnectionAbortedError|CancelledError|IncompleteReadError|Closed\w*Error|EndOfStream|RequestCancelled\w*)$"
+    r"(?:^|\.)(?:EOFError|BrokenPipeError|ConnectionResetError|ConnectionAbortedError|CancelledError|IncompleteReadError|Closed\w*Error|EndOfStream|RequestCancelled\w*)$"
 )
 NOISE_TYPES = re.compile(
-    r"(?:KeyboardInterrupt|SystemExit|CancelledError|GeneratorExit|StopAsyncIteration|BrokenResourceError|WouldBlock|UnexpectedExit)$"
+    r"(?:^|\.)(?:KeyboardInterrupt|SystemExit|CancelledError|GeneratorExit|StopAsyncIteration|BrokenResourceError|WouldBlock|UnexpectedExit)$"
 )
 NOT_FATAL_CONTEXT = re.compile(
     r"Exception ignored in|--- Logging error ---|exception was never retrieved|Exception in thread |Exception in ASGI application|Exception in callback|Unclosed |"
@@ -41,6 +41,8 @@ NOT_FATAL_CONTEXT = re.compile(
     r"Error handling request|Error in (?:request|generat)\w*|request .{0,60}failed|Exception while (?:serving|handling|exporting)|Failed to (?:export|send|report|collect) "
     r"(?:telemetry|usage|metrics|stats)|(?:retrying|will retry|ignor(?:ed|ing)|skipping|falling back|non-fatal|continuing)|object address  :"
 )
+ANNOUNCING = re.compile(r":$|fail|error|exception|could not|cannot|unable|ignor|warn|traceback|problem|not (?:available|there|found)", re.IGNORECASE)
+"""A record at a quiet level, behind which a bare traceback belongs to it."""
 QUIET_LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "WARN"})
 LOUD_LEVELS = frozenset({"ERROR", "ERR", "CRITICAL", "CRIT", "FATAL", "SEVERE"})
 ALIVE = re.compile(
@@ -49,7 +51,7 @@ ALIVE = re.compile(
     re.IGNORECASE,
 )
 READY = re.compile(
-    r"startup complete|Uvicorn running on|ready to roll|server is (?:listening|ready)|listening on http|all slots are idle|Server started",
+    r"startup complete|Decode batch|Avg generation throughput|Uvicorn running on|ready to roll|server is (?:listening|ready)|listening on http|all slots are idle|Server started",
     re.IGNORECASE,
 )
 ENDING = re.compile(
@@ -65,9 +67,14 @@ DEATH = re.compile(
 
 def is_wrapper(exception: str | None, text: str) -> bool:
     """It only says that another failed."""
-    return bool((exception and WRAPPER_TYPES.search(exception)) or WRAPPER_TEXT.search(text[:600]))
+    return bool((exception and WRAPPER_TYPES.search(exception)) or WRAPPER_TEXT.search(_first_line(text)))
 
 
 def is_victim(exception: str | None, text: str) -> bool:
     """It lost a peer, or was told to stop."""
-    return bool((exception and VICTIM_TYPES.search(exception)) or VICTIM_TEXT.search(text[:1200]))
+    return bool((exception and VICTIM_TYPES.search(exception)) or VICTIM_TEXT.search(_first_line(text)))
+
+
+def _first_line(text: str) -> str:
+    """What follows it may be another's."""
+    return text[:1200].partition("\n")[0]

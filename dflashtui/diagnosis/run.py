@@ -28,17 +28,22 @@ class Run:
     """Those after which it is not yet clear whether their process lived on, and since which line."""
     is_ready: bool = False
     is_dead: bool = False
+    is_over: bool = False
+    """The manager said so: another start is another run."""
     stopped_at: int | None = None
     """Somebody asked for the stop; what follows in the order of candidates is no failure."""
     guilty: set[str] = field(default_factory=set)
     """`rank3`, `pid71`: named by a launcher as the first to fail."""
     last_words: Line | None = None
     """The service's last ordinary line: the text of a `sys.exit("…")`."""
+    pids: set[int] = field(default_factory=set)
+    """Of the service's processes that wrote, as the journal knows them; a few of them."""
     began: int | None = None
     lines: int = 0
 
     def add(self, candidate: Candidate) -> None:
         """One more; beyond the bound a middle one goes."""
+        candidate.since = self.lines
         self.candidates.append(candidate)
         self.watched.append((self.lines, candidate))
         if len(self.candidates) > KEPT_FIRST + KEPT_LAST:
