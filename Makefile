@@ -39,10 +39,11 @@ run: $(READY) ## the console: on your own hosts.toml, else the demo
 	exec $(BIN)/dflashtui --demo $(ARGS)
 
 test: $(READY) ## every test that this machine can run, the real hosts too where it can have them
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 $(ARGS) || [ "$$? $(if $(ARGS),narrowed)" = "5 narrowed" ]
+	$(BIN)/python -m pytest -m fleet $(ARGS) || [ "$$? $(if $(ARGS),narrowed)" = "5 narrowed" ]
 
 test-fast: $(READY) ## the tests that need no real hosts
-	DFLASHTUI_FLEET=off $(BIN)/python -m pytest -m "not fleet" $(ARGS)
+	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 $(ARGS)
 
 lint: $(READY) ## ruff, mypy, import rules
 	$(BIN)/ruff check .
