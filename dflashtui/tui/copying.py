@@ -40,6 +40,16 @@ def _ssh(subject: Subject, config: Config) -> str | None:
         return None
 
 
+def _on_host(subject: Subject, config: Config, program: str, *rest: str) -> str | None:
+    """The line that asks the manager of the unit, from here."""
+    ssh = _ssh(subject, config)
+    if ssh is None:
+        return None
+    user = ("--user",) if config.host(subject.host).manager == "user" else ()
+    command = shlex.join((program, *user, *rest))
+    return f"{ssh} {shlex.quote(command)}" if ssh else command
+
+
 def _host(subject: Subject, picture: Picture, config: Config) -> Iterator[Found]:
     host = picture.host(subject.host)
     yield "n", "name", subject.host
@@ -60,10 +70,8 @@ def _unit(subject: Subject, picture: Picture, config: Config) -> Iterator[Found]
         yield "i", "pid", str(unit.main_pid) if unit.main_pid else None
         yield "r", "invocation id", unit.invocation_id
         yield "j", "row as JSON", unit.model_dump_json(indent=2)
-    ssh = _ssh(subject, config)
-    if ssh:
-        yield "s", "status command", f"{ssh} {shlex.quote(shlex.join(('systemctl', 'status', subject.name)))}"
-        yield "l", "log command", f"{ssh} {shlex.quote(shlex.join(('journalctl', '-f', '-u', subject.name)))}"
+    yield "s", "status command", _on_host(subject, config, "systemctl", "status", "--", subject.name)
+    yield "l", "log command", _on_host(subject, config, "journalctl", "-f", "-u", subject.name)
 
 
 def _gpu(subject: Subject, picture: Picture, config: Config) -> Iterator[Found]:
@@ -78,11 +86,12 @@ def _gpu(subject: Subject, picture: Picture, config: Config) -> Iterator[Found]:
 
 
 def _event(subject: Subject, picture: Picture, _config: Config) -> Iterator[Found]:
-    event = picture.events[int(subject.name) - picture.first_event]
-    yield "m", "message", event.message
-    yield "h", "host", event.host
-    yield "n", "unit", event.unit
-    yield "j", "row as JSON", event.model_dump_json(indent=2)
+    event = picture.event(subject)
+    if event is not None:
+        yield "m", "message", event.message
+        yield "h", "host", event.host
+        yield "n", "unit", event.unit
+        yield "j", "row as JSON", event.model_dump_json(indent=2)
 
 
 def shell_argv(config: Config, name: str) -> tuple[str, ...]:

@@ -22,13 +22,16 @@ KEPT_EVENTS = 2000
 class Feed:
     """Takes changes, gives pictures."""
 
-    def __init__(self, snapshots: Sequence[HostSnapshot], *, is_demo: bool, read_only: bool) -> None:
+    def __init__(
+        self, snapshots: Sequence[HostSnapshot], *, is_demo: bool, read_only: bool, has_inventory: bool = True
+    ) -> None:
         self.history = History()
         self._snapshots = {snapshot.name: snapshot for snapshot in snapshots}
         self._events: deque[Event] = deque(maxlen=KEPT_EVENTS)
         self._events_seen = 0
         self._is_demo = is_demo
         self._read_only = read_only
+        self._has_inventory = has_inventory
 
     def take(self, change: Change) -> None:
         """Keep what a change brings."""
@@ -52,4 +55,5 @@ class Feed:
             is_demo=self._is_demo,
             read_only=self._read_only,
             frozen_since=frozen_since,
+            has_inventory=self._has_inventory,
         )

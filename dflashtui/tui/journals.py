@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from textual import on, work
 
 from dflashtui.errors import DflashError
+from dflashtui.model.host import LinkState
 from dflashtui.model.journal import JournalEntry
 from dflashtui.text import human_span, printable
 from dflashtui.tui.details.parts import facts, foreign
 from dflashtui.tui.dialogs.text import TextScreen
+from dflashtui.tui.glyphs import link_state
 from dflashtui.tui.log import messages
 from dflashtui.tui.log.ranges import Range
 from dflashtui.tui.log.widget import LogPane
@@ -37,6 +39,24 @@ class Journals(Shell):
     """The part of the screen that reads logs."""
 
     _followed: tuple[LogPane, str, str] | None = None
+    _journal_trouble = ""
+    """Why the journal that is followed cannot be read."""
+    _shown_run = ""
+    """Which run is shown, when it is not the newest one."""
+
+    def draw(self) -> None:
+        """The log says whether its host can be reached."""
+        super().draw()
+        if self.log_pane is not None and self.log_pane.unit:
+            self._note(self.log_pane)
+
+    def _note(self, pane: LogPane) -> None:
+        host = self.newest.host(pane.host)
+        if host is None:
+            return
+        problem = next((one.problem for one in host.sources if one.source == "journal" and one.problem), "")
+        link = "" if host.link.state is LinkState.UP else link_state(host.link, self.clock()).word
+        pane.note = link or printable(problem or "", limit=200) or self._journal_trouble or self._shown_run
 
     def follow_row(self) -> None:
         """Follow the unit that the view is about, unless it is followed already."""
@@ -57,15 +77,17 @@ class Journals(Shell):
     @work(group="journal", exclusive=True)
     async def _follow(self, pane: LogPane, host: str, unit: str, lines: int) -> None:
         await asyncio.sleep(SETTLE_SECONDS)
+        self._shown_run = self._journal_trouble = ""
         pane.show(host, unit)
         while True:
             try:
                 async with self.fleet.follow(host, unit, lines=lines) as batches:
-                    pane.note = ""
+                    self._journal_trouble = ""
                     async for batch in batches:
                         pane.append(batch)
             except DflashError as error:
-                pane.note = printable(str(error), limit=200)
+                self._journal_trouble = printable(str(error), limit=200)
+                self._note(pane)
             await asyncio.sleep(RETRY_SECONDS)
 
     @on(messages.OlderWanted)
@@ -142,7 +164,8 @@ class Journals(Shell):
         self.workers.cancel_group(self, "journal")
         self._followed = (pane, subject.host, subject.name)
         pane.show(subject.host, subject.name, items)
-        pane.note = f"run before this one, {human_span(_age(items[-1], self.clock()))} ago" if items else ""
+        self._shown_run = f"run before this one, {human_span(_age(items[-1], self.clock()))} ago" if items else ""
+        self._note(pane)
 
     @on(messages.EntryOpened)
     def _open_entry(self, event: messages.EntryOpened) -> None:

@@ -42,6 +42,8 @@ class Picture:
     is_demo: bool = False
     read_only: bool = False
     frozen_since: datetime | None = None
+    has_inventory: bool = True
+    """False: no hosts.toml was found, and this machine alone is watched."""
 
     def host(self, name: str) -> HostSnapshot | None:
         """The host of that name."""
@@ -56,6 +58,11 @@ class Picture:
         """The GPU a row is about."""
         host = self.host(subject.host)
         return next((gpu for gpu in (host.gpus or ()) if str(gpu.index) == subject.name), None) if host else None
+
+    def event(self, subject: Subject) -> Event | None:
+        """The event a row is about; `None` when it is no longer kept."""
+        place = int(subject.name) - self.first_event
+        return self.events[place] if 0 <= place < len(self.events) else None
 
 
 class Problem(NamedTuple):

@@ -79,18 +79,15 @@ class MainScreen(Tools):
 
     @property
     def subjects(self) -> tuple[Subject, ...]:
-        """What the keys act on: the marked rows, the row, or the thing whose details or log have the keys."""
-        if self.list_pane is not None:
-            return self.list_pane.rows.chosen
-        subject = self.view.row if self.view is not None else None
-        return (subject,) if subject is not None else ()
+        """What the keys act on: the marked rows, else the one thing under the cursor."""
+        marked = self.list_pane.rows.chosen if self.list_pane is not None else ()
+        return marked or ((self.subject,) if self.subject is not None else ())
 
     @property
     def subject(self) -> Subject | None:
-        """The one thing under the cursor."""
-        if self.list_pane is not None:
-            return self.list_pane.rows.current
-        return self.view.row if self.view is not None else None
+        """The row, or the thing whose details or log have the keys; without rows, the host that is looked at."""
+        row = self.list_pane.rows.current if self.list_pane is not None else None
+        return row if row is not None or self.view is None else self.view.row
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key works now, on this row: the footer and the palette show nothing else."""

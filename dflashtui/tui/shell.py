@@ -59,7 +59,10 @@ class Shell(Screen[None]):
         self.way = Way()
         self.frozen_since: datetime | None = None
         self.feed = Feed(
-            [fleet.snapshot(name) for name in fleet.names], is_demo=fleet.is_demo, read_only=options.read_only
+            [fleet.snapshot(name) for name in fleet.names],
+            is_demo=fleet.is_demo,
+            read_only=options.read_only,
+            has_inventory=config.path is not None or fleet.is_demo,
         )
         self._views: dict[str, View] = {}
         self._beat = Beat(self, self.draw)

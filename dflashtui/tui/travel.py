@@ -143,9 +143,8 @@ class Travel(Journals):
                 await self._open_event(row.key)
 
     async def _open_event(self, subject: Subject) -> None:
-        picture = self.picture
-        event = picture.events[int(subject.name) - picture.first_event]
-        if event.host:
+        event = self.picture.event(subject)
+        if event is not None and event.host:
             target = unit_subject(event.host, event.unit) if event.unit else host_subject(event.host)
             await self.enter(Place("host", target))
 

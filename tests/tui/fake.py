@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 from dflashtui.errors import CommandFailed
 from dflashtui.fleet.base import Change
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from dflashtui.config.model import Config
+    from dflashtui.fleet.base import Fleet
     from dflashtui.model.action import UnitAction
     from dflashtui.model.event import Event
     from dflashtui.model.host import HostSnapshot
@@ -185,7 +186,8 @@ def app_on(
     """The application on a fake fleet."""
     known = config or config_of(*(fleet.snapshot(name) for name in fleet.names))
     options = Options(demo=fleet.is_demo, read_only=read_only, ascii_only=ascii_only, theme_folders=(shared("themes"),))
-    return DflashApp(Outline(fleet.names, theme=theme), lambda: (known, fleet), options, clock)
+    said = cast("Fleet", fleet)  # it has what the console asks for; the interface serves other front ends too
+    return DflashApp(Outline(fleet.names, theme=theme), lambda: (known, said), options, clock)
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from dflashtui.config.model import Config, Group, Host
 from dflashtui.model.gpu import Gpu, GpuProcess, Xid
@@ -212,6 +213,7 @@ ALL_HOSTILE = host(
 def config_of(*hosts: HostSnapshot) -> Config:
     groups = dict.fromkeys(one.group for one in hosts if one.group)
     return Config(
+        path=Path("hosts.toml"),
         hosts=tuple(Host(name=one.name, address=one.address, group=one.group) for one in hosts),
         groups=tuple(Group(name=name) for name in groups),
     )

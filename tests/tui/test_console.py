@@ -9,7 +9,21 @@ import pytest
 from dflashtui.model.event import Event, EventKind, Severity
 from dflashtui.tui.subject import host_subject, unit_subject
 from tests.tui.fake import console
-from tests.tui.stage import ALL, FAILED, LIVE, LOADING, NOW, READY, STOPPED, WITH_FAILURE, host
+from tests.tui.stage import (
+    ALL,
+    FAILED,
+    HOSTKEY,
+    LIVE,
+    LOADING,
+    LOST,
+    NOW,
+    READY,
+    STOPPED,
+    WITH_FAILURE,
+    config_of,
+    host,
+    unit,
+)
 
 
 async def test_fleet_is_drawn_from_the_inventory_and_then_from_the_hosts() -> None:
@@ -232,3 +246,35 @@ async def test_quit_from_the_top_closes_the_fleet() -> None:
         fleet = c.fleet
         await c.press("q")
         await c.until(lambda: c.app.return_code is not None or not fleet.is_open)
+
+
+async def test_without_an_inventory_the_first_steps_are_told() -> None:
+    async with console(LIVE, config=config_of(LIVE).model_copy(update={"path": None})) as c:
+        await c.sees("no hosts.toml was found: this machine alone is watched", "[hosts.my-gpu-box]")
+
+
+async def test_scrolling_with_the_wheel_is_not_undone_by_new_values() -> None:
+    units = tuple(unit(f"u{number:02}.service") for number in range(60))
+    many = host("h-live", units=units)
+    async with console(many) as c:
+        await c.press("3")
+        await c.sees("units 60")
+        rows = c.screen.list_pane.rows  # type: ignore[union-attr]
+        rows.scroll_to(y=20, animate=False, force=True, immediate=True)
+        c.fleet.post(many.model_copy(update={"units": (*units[:-1], FAILED)}))
+        await c.sees("1 alarm")
+        assert rows.scroll_offset.y == 20
+
+
+async def test_a_host_that_was_never_reached_can_still_be_copied_from() -> None:
+    async with console(HOSTKEY) as c:
+        await c.press("enter")
+        await c.sees("host key unknown", "offered key", "c copy")
+        await c.press("c", "l")
+        await c.until(lambda: c.app.clipboard == HOSTKEY.link.known_hosts_line)
+
+
+async def test_the_log_says_when_its_host_cannot_be_reached() -> None:
+    async with console(LOST) as c:
+        await c.press("enter")
+        await c.sees("log sglang-a@h-lost", "no contact 3m05s")

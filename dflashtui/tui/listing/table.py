@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 GAP = 2
 """Blank cells between two columns."""
+NAMES = 1
+"""Columns up to this `keep` say what a row is and how it is: the others give way before these are cut."""
+COMFORT = 22
+"""Up to so many cells each."""
 
 
 class Column(NamedTuple):
@@ -70,17 +74,30 @@ def slots(columns: tuple[Column, ...], width: int, widest: Mapping[int, int]) ->
 
     `widest`: by position, the widest cell of columns that hold names; they need no more.
     """
-    kept = list(enumerate(columns))
-    while len(kept) > 1 and _needed(kept) > width:
+    wanted = {
+        position: min(max(column.most, column.width), max(column.width, widest.get(position, column.most)))
+        for position, column in enumerate(columns)
+    }
+    comfort = {
+        position: min(wanted[position], COMFORT) for position, column in enumerate(columns) if column.keep <= NAMES
+    }
+    kept = _kept(list(enumerate(columns)), width, comfort, NAMES + 1)
+    kept = _kept(kept, width, {}, 0)
+    widths = _shared({position: column.width for position, column in kept}, wanted, width - _needed(kept, {}))
+    return _squeezed([Slot(position, column, widths[position]) for position, column in kept], width)
+
+
+def _kept(
+    columns: list[tuple[int, Column]], width: int, wishes: Mapping[int, int], least: int
+) -> list[tuple[int, Column]]:
+    """Without the columns that there is no room for; those up to `least` are not given up."""
+    kept = list(columns)
+    while len(kept) > 1 and _needed(kept, wishes) > width:
         worst = max(kept, key=lambda item: (item[1].keep, item[0]))
-        if worst[1].keep == 0:
+        if worst[1].keep <= least:
             break
         kept.remove(worst)
-    wanted = {
-        position: min(column.most, max(column.width, widest.get(position, column.most))) for position, column in kept
-    }
-    widths = _shared({position: column.width for position, column in kept}, wanted, width - _needed(kept))
-    return _squeezed([Slot(position, column, widths[position]) for position, column in kept], width)
+    return kept
 
 
 def _shared(widths: dict[int, int], wanted: Mapping[int, int], spare: int) -> dict[int, int]:
@@ -92,8 +109,8 @@ def _shared(widths: dict[int, int], wanted: Mapping[int, int], spare: int) -> di
     return widths
 
 
-def _needed(kept: list[tuple[int, Column]]) -> int:
-    return sum(column.width for _, column in kept) + GAP * (len(kept) - 1)
+def _needed(kept: list[tuple[int, Column]], wishes: Mapping[int, int]) -> int:
+    return sum(wishes.get(position, column.width) for position, column in kept) + GAP * (len(kept) - 1)
 
 
 def _squeezed(shown: list[Slot], width: int) -> tuple[Slot, ...]:

@@ -14,7 +14,7 @@ from dflashtui.text import printable
 from dflashtui.tui.listing.draw import GUTTER, Painter, row_pieces, title_pieces
 from dflashtui.tui.listing.model import Listing
 from dflashtui.tui.listing.table import Row, Slot, Table, slots
-from dflashtui.tui.styled import EMPTY, Cell, cell, cut, measured
+from dflashtui.tui.styled import EMPTY, Cell, cell, cut, measured, toned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,6 +88,7 @@ class RowList(ScrollView, can_focus=True):
         self._slots: tuple[Slot, ...] = ()
         self._slots_width = -1
         self._told: tuple[object, ...] = ()
+        self._place: int | None = None
         self._drawn: tuple[Row, ...] = ()
         self._widest: dict[int, int] = {}
         self._measured_keys: tuple[Subject, ...] = ()
@@ -119,7 +120,8 @@ class RowList(ScrollView, can_focus=True):
             for place, (new, old) in enumerate(zip(seen, before, strict=True)):
                 if new != old:
                     self._refresh_row(place)
-        self._keep_cursor_in_view()
+        if self.listing.position != self._place:  # else a person may have scrolled away from it
+            self._keep_cursor_in_view()
         self._tell()
 
     def _tell(self) -> None:
@@ -154,7 +156,7 @@ class RowList(ScrollView, can_focus=True):
             self.refresh(Region(0, line, self.size.width, 1))
 
     def _keep_cursor_in_view(self) -> None:
-        place = self.listing.position
+        place = self._place = self.listing.position
         if place is None or not self.size.height:
             return
         top, room = self.scroll_offset.y, self.size.height - self._title_lines
@@ -223,7 +225,10 @@ class RowList(ScrollView, can_focus=True):
             style = self.get_component_rich_style("row-list--cursor" if self.has_focus else "row-list--cursor-blurred")
         elif is_marked:
             style = self.get_component_rich_style("row-list--marked")
-        return self._strip(row_pieces(row, self._columns, gutter, self._width), style)
+        pieces = row_pieces(row, self._columns, gutter, self._width)
+        if is_cursor and self.app.native_ansi_color:
+            pieces = toned(pieces, "strong")  # reversed colours would make a patchwork of it
+        return self._strip(pieces, style)
 
     def _strip(self, pieces: Cell, style: Style) -> Strip:
         if self._painter is None:

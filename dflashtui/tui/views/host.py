@@ -20,7 +20,7 @@ from dflashtui.tui.panes.list_pane import ListPane
 from dflashtui.tui.rows.gpus import gpu_rows, no_gpu_words
 from dflashtui.tui.rows.tables import GPUS, UNITS
 from dflashtui.tui.rows.units import no_unit_words, unit_rows
-from dflashtui.tui.subject import Kind, Subject
+from dflashtui.tui.subject import Kind, Subject, host_subject
 from dflashtui.tui.views.base import View
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 STACKED, SIDE_BY_SIDE = 80, 100
 """From so many columns on the log stands beside the lists."""
+
+NOTICE_MARGIN = 8
+"""Cells beside the text of the notice."""
 
 
 class HostView(View):
@@ -126,7 +129,9 @@ class HostView(View):
         if trouble:
             state = link_state(host.link, picture.now)
             title = ((f"{state.glyph} {state.word}", state.role),)
-            self._notice.update(lines_of((title, *link_trouble(host.link, picture.now, max(20, self.size.width - 4)))))
+            self._notice.update(
+                lines_of((title, *link_trouble(host.link, picture.now, max(20, self.size.width - NOTICE_MARGIN))))
+            )
 
     def _draw_detail(self, host: HostSnapshot, picture: Picture) -> None:
         width = self._detail.room
@@ -147,4 +152,4 @@ class HostView(View):
         pane = self.current_pane
         if isinstance(pane, ListPane):
             self._last_list = pane
-        return self._last_list.rows.current
+        return self._last_list.rows.current or (host_subject(self.host) if self.host else None)
