@@ -6,7 +6,7 @@ import asyncio
 from contextlib import aclosing, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Self
 
-from dflashtui.demo import journal
+from dflashtui.demo import commands, journal
 from dflashtui.demo.actions import begin
 from dflashtui.demo.casting import cast
 from dflashtui.demo.clock import StandingClock
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dflashtui.model.action import ActionResult, UnitAction
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.journal import JournalItem
+    from dflashtui.transport.base import Completed, Stream
 
 TICK_SECONDS = 0.5
 SEEN_SECONDS, UNSEEN_SECONDS, UNSEEN_ON_LARGE_SECONDS = 2.0, 5.0, 10.0
@@ -153,6 +154,15 @@ class DemoFleet:
         """Every property as `systemctl show` words it. Raises `DflashError`."""
         return properties(self._service(host, unit), self._now())
 
+    async def ask(self, host: str, argv: Sequence[str], *, stdin: bytes = b"") -> Completed:  # noqa: ARG002 - the interface
+        """What a command says that only looks."""
+        return commands.answer(self._there(host), argv)
+
+    @asynccontextmanager
+    async def command(self, host: str, argv: Sequence[str]) -> AsyncIterator[Stream]:
+        """A command that changes the host."""
+        yield commands.run(self._there(host), argv, is_at_once=isinstance(self._clock, StandingClock))
+
     def look_at(self, hosts: Sequence[str]) -> None:
         """These hosts are on screen: sampled every 2 s, the others less often."""
         self._seen = frozenset(hosts)
@@ -177,11 +187,16 @@ class DemoFleet:
     def _now_usec(self) -> int:
         return int(self._now() * SECOND_USEC)
 
-    def _service(self, host: str, unit: str) -> Service:
-        """Raises `SourceUnavailable` while the host is not there, `CommandFailed` for an unknown unit."""
+    def _there(self, host: str) -> DemoHost:
+        """Raises `SourceUnavailable` while the host is not there."""
         there = self._hosts[host]
         if not there.answers(self._now()):
             raise SourceUnavailable(host, "journal", "no connection to the host")
+        return there
+
+    def _service(self, host: str, unit: str) -> Service:
+        """Raises `SourceUnavailable` while the host is not there, `CommandFailed` for an unknown unit."""
+        there = self._there(host)
         if unit not in there.services:
             raise CommandFailed(host, ("systemctl", "cat", "--", unit), 1, f"No files found for {unit}.")
         return there.services[unit]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dflashtui.model.event import Event
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.journal import JournalItem
+    from dflashtui.transport.base import Completed, Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,12 @@ class Fleet(Protocol):
 
     async def properties(self, host: str, unit: str) -> dict[str, str]:
         """Every property as `systemctl show` words it. Raises `DflashError`."""
+
+    async def ask(self, host: str, argv: Sequence[str], *, stdin: bytes = b"") -> Completed:
+        """What a command says that only looks; one that fails is a value. Raises `DflashError`."""
+
+    def command(self, host: str, argv: Sequence[str]) -> AbstractAsyncContextManager[Stream]:
+        """Start a command that changes the host; leaving ends it. Not audited: see `ops`. Raises `DflashError`."""
 
     def look_at(self, hosts: Sequence[str]) -> None:
         """These hosts are on screen: sample them every 2 s, the others less often."""

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from dflashtui.model.action import ActionResult, UnitAction
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.journal import JournalItem
-    from dflashtui.transport.base import Transport
+    from dflashtui.transport.base import Completed, Stream, Transport
 
     OpenTransport = Callable[[Host, Callable[[str], None]], AbstractAsyncContextManager[Transport]]
 
 LARGE_FLEET_HOSTS = 100
 LARGE_FLEET_SECONDS = 10.0
+ANSWER_BYTES = 4 * 2**20
 
 
 class RealFleet:
@@ -117,6 +118,16 @@ class RealFleet:
     async def properties(self, host: str, unit: str) -> dict[str, str]:
         """See `Fleet`."""
         return await self._services[host].units.properties(unit)
+
+    async def ask(self, host: str, argv: Sequence[str], *, stdin: bytes = b"") -> Completed:
+        """See `Fleet`."""
+        return await self._services[host].transport.run(argv, stdin=stdin, output_limit_bytes=ANSWER_BYTES)
+
+    @asynccontextmanager
+    async def command(self, host: str, argv: Sequence[str]) -> AsyncIterator[Stream]:
+        """See `Fleet`."""
+        async with self._services[host].transport.stream(argv) as running:
+            yield running
 
     def look_at(self, hosts: Sequence[str]) -> None:
         """See `Fleet`."""

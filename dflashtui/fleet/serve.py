@@ -62,6 +62,13 @@ class HostService:
             raise self._absent("its service manager")
         return self._units
 
+    @property
+    def transport(self) -> Transport:
+        """The link. Raises `Unreachable` while there is none."""
+        if self._transport is None:
+            raise self._absent("the host")
+        return self._transport
+
     def refresh(self) -> None:
         """Read everything now."""
         self._again.set()

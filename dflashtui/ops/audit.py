@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dflashtui.model.action import ActionResult
+    from dflashtui.model.command import CommandResult
 
 FILE_NAME = "audit.jsonl"
 FOLDER_MODE = 0o700
@@ -41,7 +42,14 @@ class Audit:
 
     def record(self, result: ActionResult) -> str | None:
         """Append one line. Gives the trouble in words if it could not be written; the action is done by then."""
-        line = f"{json.dumps(entry(result))}\n".encode()
+        return self._append(entry(result))
+
+    def record_command(self, result: CommandResult) -> str | None:
+        """As `record`, for a command that is no verb on a unit."""
+        return self._append(command_entry(result))
+
+    def _append(self, kept: dict[str, object]) -> str | None:
+        line = f"{json.dumps(kept)}\n".encode()
         try:
             file = self._open()
             try:
@@ -75,6 +83,24 @@ def entry(result: ActionResult) -> dict[str, object]:
         "ok": result.ok,
         "message": masked(result.message),
         "via": result.via,
+        "duration_s": round(result.duration_seconds, 3),
+    }
+
+
+def command_entry(result: CommandResult) -> dict[str, object]:
+    """What is kept of a command; the keys are those of an action."""
+    command = result.command
+    return {
+        "time": result.started_at.isoformat().replace("+00:00", "Z"),
+        "who": who(),
+        "host": command.host,
+        "unit": command.unit,
+        "action": "command",
+        "command": masked(command.command),
+        "result": result.result,
+        "ok": result.ok,
+        "message": masked(result.message),
+        "via": None,
         "duration_s": round(result.duration_seconds, 3),
     }
 

@@ -6,10 +6,12 @@ import asyncio
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Self, cast
 
+from dflashtui.demo.commands import DemoCommand
 from dflashtui.errors import CommandFailed
 from dflashtui.fleet.base import Change
 from dflashtui.model.action import ActionResult
 from dflashtui.paths import shared
+from dflashtui.transport.base import Completed
 from dflashtui.tui.app import DflashApp, Options
 from dflashtui.tui.outline import Outline
 from dflashtui.tui.screen import MainScreen
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from dflashtui.model.event import Event
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.journal import JournalItem
+    from dflashtui.transport.base import Stream
 
 PATIENCE_SECONDS = 10.0
 
@@ -52,6 +55,13 @@ class FakeFleet:
         self.refreshed: list[str | None] = []
         self.acknowledged: list[str] = []
         self.is_open = False
+        self.asked: list[tuple[str, ...]] = []
+        self.answers: dict[str, Completed] = {}
+        """By program; others are not found."""
+        self.commanded: list[tuple[str, ...]] = []
+        self.says: tuple[str, ...] = ()
+        self.ends_with = 0
+        """What every command that changes says, and its exit status."""
 
     async def __aenter__(self) -> Self:
         self.is_open = True
@@ -121,6 +131,15 @@ class FakeFleet:
 
     async def properties(self, host: str, unit: str) -> dict[str, str]:
         return self.properties_of
+
+    async def ask(self, host: str, argv: Sequence[str], *, stdin: bytes = b"") -> Completed:
+        self.asked.append(tuple(argv))
+        return self.answers.get(argv[0], Completed(host, tuple(argv), 127, b"", f"{argv[0]}: not found".encode()))
+
+    @asynccontextmanager
+    async def command(self, host: str, argv: Sequence[str]) -> AsyncIterator[Stream]:
+        self.commanded.append(tuple(argv))
+        yield DemoCommand(self.says, self.ends_with, 0.0)
 
     def look_at(self, hosts: Sequence[str]) -> None:
         self.looked_at = tuple(hosts)
