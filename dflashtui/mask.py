@@ -10,7 +10,7 @@ _VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',;]+)"""
 # bounded repeats from a word's first letter on, so that no hostile text makes the search slow
 _NAME = rf"(?:[\w-]{{0,64}}[_-])?{_WORD}(?:[_-][\w-]{{0,64}})?"
 NAMED = re.compile(rf"""((?<![\w-]){_NAME}["']?\s{{0,4}}[=:]\s{{0,4}})({_VALUE})""", re.IGNORECASE)
-OPTION = re.compile(rf"((?<![\w-])--?{_NAME}\s{{1,4}})(?!-)({_VALUE})", re.IGNORECASE)
+OPTION = re.compile(rf"""((?<![\w-])--?{_NAME}(?:\s{{1,4}}|["']\s{{0,2}},\s{{0,4}}))(?!-)({_VALUE})""", re.IGNORECASE)
 BEARER = re.compile(r"\b((?:bearer|basic)\s{1,4})([\w.~+/=-]{6,})", re.IGNORECASE)
 URL_PASSWORD = re.compile(r"(://[^\s/:@]{0,128}:)([^\s/@]{1,256})(?=@)")
 KNOWN_FORM = re.compile(
