@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from dflashtui.config.model import Config
+
 DEFAULT_LIMIT_SECONDS = 900.0
 
 
@@ -36,3 +38,18 @@ class Wanted:
     gpus: tuple[int | str, ...] = ()
     """Indexes or UUIDs that the inventory gives it."""
     limit_seconds: float = DEFAULT_LIMIT_SECONDS
+
+
+def wanted_of(config: Config, host: str, unit: str, limit_seconds: float | None = None) -> Wanted:
+    """What the inventory says of the unit; `limit_seconds` in place of its own time limit."""
+    defined = config.unit(unit)
+    if defined is None:
+        return Wanted(host=host, unit=unit, is_server=False, limit_seconds=limit_seconds or DEFAULT_LIMIT_SECONDS)
+    return Wanted(
+        host=host,
+        unit=unit,
+        engine=defined.engine,
+        is_server=defined.engine != "none" or defined.readiness.url is not None,
+        gpus=defined.gpus,
+        limit_seconds=limit_seconds or defined.readiness.timeout_seconds or DEFAULT_LIMIT_SECONDS,
+    )
