@@ -6,7 +6,7 @@ import unicodedata
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     from dflashtui.tui.styled import Cell
 
 patient = settings(
-    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
 )
-"""No timed assertions; whatever hangs meets the limit of every test."""
+"""No timed assertions; whatever hangs meets the limit of every test. Explaining a failure would trace every line."""
 FORBIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories of which no character may reach a terminal; tab is one of them: it moves the cursor."""
 PIECES = (
