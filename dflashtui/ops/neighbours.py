@@ -1,0 +1,102 @@
+"""What the kernel said around the end of a run: Xids and kills for want of memory, within half a minute."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from dflashtui.errors import DecodeError, DflashError
+from dflashtui.model.xids import meaning
+from dflashtui.source.journal_argv import JSON
+from dflashtui.source.journal_entry import decode_entry
+from dflashtui.source.kernel import OomReader, xid
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from dflashtui.fleet.base import Fleet
+    from dflashtui.model.gpu import Xid
+    from dflashtui.model.host import HostSnapshot
+    from dflashtui.model.journal import JournalEntry
+    from dflashtui.model.kernel import OomKill
+
+WITHIN_SECONDS = 30.0
+LIMIT_SECONDS = 10.0
+MOST_LINES = 2000
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Faults in the order of their times."""
+
+    xids: tuple[Xid, ...] = ()
+    kills: tuple[OomKill, ...] = ()
+    entries: tuple[JournalEntry, ...] = ()
+    """The kernel's own lines about them, for the diagnosis."""
+
+    def words(self, host: HostSnapshot) -> tuple[str, ...]:
+        """A line each, at most five."""
+        return (*(_xid_words(one, host) for one in self.xids), *map(_kill_words, self.kills))[:SHOWN]
+
+
+async def neighbours_of(fleet: Fleet, host: str, ended_at: datetime, *, by_sudo: bool) -> Neighbours:
+    """The faults that are known already, and those in the kernel's part of the journal, if it can be read."""
+    entries = await _kernel_lines(fleet, host, ended_at, by_sudo=by_sudo)
+    reader = OomReader()
+    xids = [found for entry in entries if (found := xid(entry))]
+    kills = [kill for entry in entries if (kill := reader.read(entry))]
+    snapshot = fleet.snapshot(host)
+    xids += [one for one in snapshot.xids if one not in xids and _is_near(one.at, ended_at)]
+    kills += [one for one in snapshot.oom_kills if one not in kills and _is_near(one.at, ended_at)]
+    telling = tuple(entry for entry in entries if "NVRM" in entry.message or "oom" in entry.message.lower())
+    return Neighbours(
+        tuple(sorted(xids, key=lambda one: one.at)), tuple(sorted(kills, key=lambda one: one.at)), telling
+    )
+
+
+def _is_near(at: datetime, ended_at: datetime) -> bool:
+    return abs((at - ended_at).total_seconds()) <= WITHIN_SECONDS
+
+
+async def _kernel_lines(fleet: Fleet, host: str, ended_at: datetime, *, by_sudo: bool) -> list[JournalEntry]:
+    span = timedelta(seconds=WITHIN_SECONDS)
+    since, until = (ended_at - span).timestamp(), (ended_at + span).timestamp()
+    argv = (
+        *(("sudo", "-n") if by_sudo else ()),
+        "journalctl",
+        *JSON,
+        f"--since=@{since:.0f}",
+        f"--until=@{until + 1:.0f}",
+        f"--lines={MOST_LINES}",
+        "_TRANSPORT=kernel",
+    )
+    try:
+        async with asyncio.timeout(LIMIT_SECONDS):
+            done = await fleet.ask(host, argv)
+    except (DflashError, TimeoutError):
+        return []
+    return [entry for line in done.stdout.splitlines() if (entry := _entry(line))]
+
+
+def _entry(line: bytes) -> JournalEntry | None:
+    try:
+        return decode_entry(line) if line.strip() else None
+    except DecodeError:
+        return None
+
+
+def _xid_words(one: Xid, host: HostSnapshot) -> str:
+    known = meaning(one.xid)
+    index = next((gpu.index for gpu in host.gpus or () if gpu.pci_bus_id == one.pci_bus_id), None)
+    where = one.pci_bus_id if index is None else f"GPU {index}"
+    whose = f", pid {one.pid}" if one.pid is not None else ""
+    return f"Xid {one.xid} on {where}{whose}: {known.words if known else one.message}"
+
+
+def _kill_words(kill: OomKill) -> str:
+    limit = "the limit of its control group" if kill.is_cgroup_limit else "the memory of the host"
+    of = f" of {kill.unit}" if kill.unit else ""
+    return f"out of memory: the kernel killed pid {kill.pid} ({kill.process_name or '?'}){of}: {limit}"
