@@ -39,9 +39,17 @@ def _answered(argv: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # The reader is gone (`| head`): no traceback, and none from the flush at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.OK
+        return _reader_is_gone()
+    except BaseExceptionGroup as group:
+        if group.split(BrokenPipeError)[1] is not None:
+            raise
+        return _reader_is_gone()
+
+
+def _reader_is_gone() -> ExitCode:
+    """`| head`: no traceback, and none from the flush at exit either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.OK
 
 
 def _run(options: Options) -> int:

@@ -109,13 +109,16 @@ class JournalHub:
         Trouble of the journal alone is told by `on_problem` and tried again, less and less often.
         """
         backoff = Backoff()
-        while True:
-            began = monotonic()
-            try:
-                await self._serve(transport)
-            except SOURCE_TROUBLE as trouble:
-                self._tell(trouble.reason if isinstance(trouble, SourceUnavailable) else str(trouble))
-            await asyncio.sleep(backoff.next_seconds(lived_seconds=monotonic() - began))
+        try:
+            while True:
+                began = monotonic()
+                try:
+                    await self._serve(transport)
+                except SOURCE_TROUBLE as trouble:
+                    self._tell(trouble.reason if isinstance(trouble, SourceUnavailable) else str(trouble))
+                await asyncio.sleep(backoff.next_seconds(lived_seconds=monotonic() - began))
+        finally:
+            self._reader = None
 
     def subscribe(
         self, unit: str, *, lines: int = 200
@@ -152,7 +155,7 @@ class JournalHub:
             while await self._follow_until_units_change(reader):
                 pass
         finally:
-            self._reader = None
+            # one-shot reads go on: a host may have no watch descriptors left for a follower
             self._followed = frozenset()
             self._announce()
 

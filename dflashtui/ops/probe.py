@@ -58,6 +58,7 @@ class Probe:
         """`will_start`: the run to watch is yet to begin; `run` is given what comes of asking for it."""
         self._fleet = fleet
         self._wanted = wanted
+        self._will_start = will_start
         self._timers = timers or Timers()
         self._evidence = evidence
         self._usual = evidence.good_start(wanted.host, wanted.unit)
@@ -253,7 +254,8 @@ class Probe:
         if not result.phases:
             return
         last = result.phases[-1]
-        seconds = last.began_seconds + (last.seconds or 0.0)
+        by_log = last.began_seconds + (last.seconds or 0.0)
+        seconds = result.elapsed_seconds if self._will_start else by_log
         start = GoodStart(at=self._timers.now(), seconds=seconds, phases=result.phases)
         self._evidence.keep(result.host, result.unit, start)
 

@@ -116,8 +116,10 @@ class Judge:
         return Decision(Verdict.FAILED_TO_START, START_REFUSED, unit=unit, is_end=True)
 
     def _has_begun(self, unit: UnitStatus) -> bool:
-        known = self._before.invocation_id if self._before else None
-        if unit.invocation_id is None or unit.invocation_id == known:
+        before = self._before
+        if unit.invocation_id is None or (before and before.invocation_id == unit.invocation_id):
+            return False
+        if _is_untouched(before, unit):
             return False
         self._awaits_start, self.run_id = False, unit.invocation_id
         return True
@@ -188,3 +190,17 @@ class Judge:
         if not self._is_server:
             return replace(ended, verdict=Verdict.STOPPED, words="it ended by itself with status 0")
         return ended
+
+
+def _is_untouched(before: UnitStatus | None, unit: UnitStatus) -> bool:
+    """A start gives the unit its new id first, and changes its state only then (systemd's service_start).
+
+    A unit that was not loaded may for a moment be told with the new id from a signal and the old, blank state.
+    """
+    match unit.active_state:
+        case ActiveState.INACTIVE:
+            return not unit.exec_main_code or unit.since == (before.since if before else None)
+        case ActiveState.FAILED:
+            return unit.since == (before.since if before else None)
+        case _:
+            return False

@@ -29,6 +29,8 @@ PIDS_KEPT = 1024
 STOPPING = "de5b426a63be47a7b6ac3eaac82e2f6f"
 MAIN_EXITED = "98e322203f7a4ed290d09fe03c09fe15"
 """systemd's sd-messages.h; believed only from the manager itself."""
+OF_THE_NEXT_RUN = frozenset({"5eb03494b6584870a536b337290809b3", "9d1aaa27d60140bd96365438aad20286"})
+"""`Scheduled restart job` and `Stopped`: said of the run that ended, they would begin another one."""
 EXITED = 1
 
 
@@ -104,7 +106,8 @@ class RunLog:
         self._last_cursor = entry.cursor
         self.count += 1
         self._began_at = self._began_at or entry.at
-        self._diagnosis.feed(from_entry(entry))
+        if not entry.from_manager or entry.message_id not in OF_THE_NEXT_RUN:
+            self._diagnosis.feed(from_entry(entry))
         self.lines.append(entry.message[:LINE_CHARACTERS])
         if entry.from_manager:
             self._manager(entry)
