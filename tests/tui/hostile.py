@@ -17,7 +17,7 @@ from dflashtui.model.host import HostSnapshot, Link, LinkState, SourceState
 from dflashtui.model.unit import ActiveState, LoadState, Readiness, UnitStatus
 from dflashtui.tui.listing.draw import GUTTER, Painter, row_pieces
 from dflashtui.tui.listing.table import slots
-from dflashtui.tui.styled import STYLES, cut, measured
+from dflashtui.tui.styled import STYLES, cut, measured, plain
 from dflashtui.tui.themes import DEFAULTS
 from tests.tui.stage import GIB, NOW
 
@@ -190,6 +190,12 @@ def check_lines(lines: Iterable[Cell], width: int) -> None:
     for line in lines:
         check_pieces(line)
         assert measured(line) <= width, line
+
+
+def words_of(row: Row, table: Table, name: str) -> str:
+    """What one cell of a row says."""
+    place = next(place for place, column in enumerate(table.columns) if column.id == name)
+    return plain(row.cells[place])
 
 
 def drawn(row: Row, table: Table, width: int) -> Strip:
