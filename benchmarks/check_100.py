@@ -6,10 +6,12 @@ import json
 import resource
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks import inventory
+from benchmarks.processes import hosts_cpu_seconds
 from benchmarks.row import Figure, Row
 from benchmarks.setting import say
 
@@ -43,7 +45,9 @@ class Look:
     seconds: float
     failed: int
     cpu_seconds: float
-    """Of this machine's own processes, children included; not of the hosts."""
+    """Of the asking side, children included."""
+    hosts_cpu_seconds: float
+    """Of the three hosts together."""
 
 
 def measure(setting: Setting) -> tuple[Row, ...]:
@@ -54,20 +58,23 @@ def measure(setting: Setting) -> tuple[Row, ...]:
         "only `true`": lambda: _xargs(found, "echo Version=", setting.environment),
     }
     looks: dict[str, list[Look]] = {name: [] for name in ways}
+    cgroups = [host.cgroup for host in setting.fleet.hosts.values()]
     for turn in range(setting.runs(7) + 1):
         say(f"check_100: {turn or 'warming up'}")
         setting.wait_for_quiet()
         for name, look in ways.items():
+            used = hosts_cpu_seconds(cgroups)
             once = look()
             if turn:
-                looks[name].append(once)
+                looks[name].append(replace(once, hosts_cpu_seconds=hosts_cpu_seconds(cgroups) - used))
     return tuple(_row(looks, other, times) for other, times in (("the same", TIMES_BETTER), ("only `true`", None)))
 
 
 def _row(looks: Mapping[str, list[Look]], other: str, times: float | None) -> Row:
     notes = tuple(
-        f"{name}: {sum(look.failed for look in some)} logins failed in {len(some)} runs; "
-        f"{_median_cpu(some):.2f} s CPU on this machine"
+        f"{name}: {sum(look.failed for look in some)} of {ENTRIES * len(some)} entries failed; "
+        f"{median(look.cpu_seconds for look in some):.1f} s CPU here, "
+        f"{median(look.hosts_cpu_seconds for look in some):.1f} s CPU on the hosts"
         for name, some in looks.items()
         if name in {"ours", other}
     )
@@ -83,10 +90,6 @@ def _row(looks: Mapping[str, list[Look]], other: str, times: float | None) -> Ro
     )
 
 
-def _median_cpu(looks: list[Look]) -> float:
-    return sorted(look.cpu_seconds for look in looks)[len(looks) // 2]
-
-
 def _ours(command: tuple[str, ...], found: Inventory, environment: Mapping[str, str]) -> Look:
     began, used = time.perf_counter(), _cpu()
     done = subprocess.run(
@@ -94,7 +97,7 @@ def _ours(command: tuple[str, ...], found: Inventory, environment: Mapping[str, 
     )
     seconds = time.perf_counter() - began
     up = sum(host["state"] == "up" for host in json.loads(done.stdout)["hosts"])
-    return Look(seconds, len(found.names) - up, _cpu() - used)
+    return Look(seconds, len(found.names) - up, _cpu() - used, 0)
 
 
 def _xargs(found: Inventory, asked: str, environment: Mapping[str, str]) -> Look:
@@ -106,7 +109,7 @@ def _xargs(found: Inventory, asked: str, environment: Mapping[str, str]) -> Look
     )
     seconds = time.perf_counter() - began
     answers = done.stdout.count(b"Version=")
-    return Look(seconds, len(found.names) - answers, _cpu() - used)
+    return Look(seconds, len(found.names) - answers, _cpu() - used, 0)
 
 
 def _cpu() -> float:

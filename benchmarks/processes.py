@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import TracebackType
 
     from tests.fleet.harness.host import Host
@@ -51,6 +52,11 @@ def resident_bytes(pid: int) -> int:
 def _resident_bytes(pid: int) -> int:
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Rss:"))
+
+
+def hosts_cpu_seconds(cgroups: Iterable[Path]) -> float:
+    """What all processes of some hosts have used since their boot (cgroup v2, usage_usec of cpu.stat)."""
+    return sum(int((cgroup / "cpu.stat").read_text().split()[1]) for cgroup in cgroups) / 1e6
 
 
 class StartedOnHost:
