@@ -126,8 +126,16 @@ class SshTransport:
         try:
             _, writer = await self._openings.result(opening, _closed_again)
         except asyncssh.ChannelOpenError as refused:
+            if refused.code == asyncssh.OPEN_CONNECT_FAILED and not self._login.connection.is_closed():
+                raise SourceUnavailable(self.host, path, await self._why_no_socket(path)) from refused
             raise self._refusal(path, refused, "AllowStreamLocalForwarding") from refused
         writer.close()
+
+    async def _why_no_socket(self, path: str) -> str:
+        """OpenSSH says `open failed` to a missing socket and to a forbidden forwarding alike."""
+        if (await self.run(["test", "-S", path])).exit_status == 0:
+            return "sshd does not pass it on (AllowStreamLocalForwarding in sshd_config), or nobody listens there"
+        return "there is no such socket"
 
     async def open_tcp(self, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A TCP connection made by the host itself."""

@@ -1,0 +1,224 @@
+"""The SSH transport against real sshd, shells, file systems and dead paths."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from pathlib import PurePosixPath
+
+import pytest
+
+from dflashtui.config.model import Host
+from dflashtui.errors import CommandFailed, SourceUnavailable, TransportLost
+from dflashtui.transport.base import Transport
+from dflashtui.transport.connect import open_transport
+from dflashtui.transport.gate import HandshakeGate
+from tests.support.until import until
+
+from .harness.fleet import TestFleet
+
+HOST = "gpu-b"
+SETTINGS = "/etc/ssh/sshd_config.d/under-test.conf"
+BUS = "/run/dbus/system_bus_socket"
+OURS = "dflash-under-test"
+"""A word in the argv of commands, by which they are found on the host."""
+
+Connect = Callable[..., AbstractAsyncContextManager[Transport]]
+
+
+@pytest.fixture
+def connect(fleet: TestFleet) -> Connect:
+    gate = HandshakeGate()
+
+    def connecting(**words: object) -> AbstractAsyncContextManager[Transport]:
+        defaults = {
+            "name": HOST,
+            "address": fleet.hosts[HOST].address,
+            "user": "root",
+            "identity_file": fleet.identity_file,
+            "known_hosts": fleet.known_hosts,
+        }
+        return open_transport(Host.model_validate({**defaults, **words}), gate=gate, report_step=lambda _: None)
+
+    return connecting
+
+
+@pytest.fixture
+async def transport(connect: Connect) -> AsyncIterator[Transport]:
+    async with connect() as transport:
+        yield transport
+
+
+@pytest.fixture
+def sshd(fleet: TestFleet) -> Iterator[Callable[[str], None]]:
+    """`sshd("MaxSessions 1")`: settings of the host's sshd for new connections."""
+
+    def restart() -> None:
+        fleet.check(HOST, "systemctl", "reset-failed", "ssh")  # its start limit is not the matter here
+        fleet.check(HOST, "systemctl", "restart", "ssh")
+
+    def configure(settings: str) -> None:
+        fleet.hosts[HOST].write_file(SETTINGS, settings.encode())
+        restart()
+
+    yield configure
+    fleet.check(HOST, "rm", "-f", SETTINGS)
+    restart()
+
+
+@pytest.fixture(autouse=True)
+def host_cleared(fleet: TestFleet) -> Iterator[None]:
+    yield
+    fleet.join(HOST)
+    fleet.exec(HOST, "pkill", "-KILL", "-f", OURS)
+
+
+def processes(fleet: TestFleet) -> list[str]:
+    """Command lines of ours on the host."""
+    return fleet.exec(HOST, "pgrep", "-fa", OURS).stdout.decode().splitlines()
+
+
+async def test_a_command_arrives_and_answers(transport: Transport) -> None:
+    done = await transport.run(
+        ["sh", "-c", 'printf "%s|%s|" "$LC_ALL" "$1"; cat; exit 3', OURS, "a'b\\ !\n$x"], stdin=b"in"
+    )
+    assert (done.stdout, done.exit_status) == (b"C|a'b\\ !\n$x|in", 3)
+
+
+async def test_a_path_that_dies_is_noticed_and_outcomes_are_unknown(fleet: TestFleet, connect: Connect) -> None:
+    async with connect() as transport, transport.stream(["cat", "-", OURS]) as stream:
+        running = asyncio.create_task(transport.run(["sh", "-c", f"sleep 600; : {OURS}"]))
+        await until(lambda: processes(fleet))
+        fleet.cut(HOST)
+        with pytest.raises(TransportLost, match=r"no sign of life for 7\.5 s"):
+            await transport.lost()
+        with pytest.raises(TransportLost):
+            await anext(aiter(stream))
+        assert (await running).exit_status is None
+        with pytest.raises(TransportLost):
+            await transport.run(["true"])
+
+
+async def test_leaving_while_the_path_is_dead_ends(fleet: TestFleet, connect: Connect) -> None:
+    """Far within the test's limit; TCP itself would take a quarter of an hour."""
+    async with asyncio.timeout(5), connect() as transport, transport.stream(["cat", "-", OURS]) as stream:
+        await stream.write(b"x")
+        fleet.cut(HOST)
+
+
+@pytest.mark.parametrize("user", ["root", "ops"])
+async def test_nothing_is_left_on_the_host(fleet: TestFleet, connect: Connect, user: str) -> None:
+    async with connect(user=user) as transport:
+        async with transport.stream(["sh", "-c", f"echo begun; exec sleep 600 # {OURS}"]) as stream:
+            await anext(aiter(stream))
+        running = asyncio.create_task(transport.run(["sh", "-c", f"trap '' TERM; sleep 600; : {OURS}"]))
+        await until(lambda: processes(fleet))
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    await until(lambda: not processes(fleet))
+
+
+async def test_one_session_is_enough_for_commands(
+    fleet: TestFleet, sshd: Callable[[str], None], connect: Connect
+) -> None:
+    sshd("MaxSessions 1\n")
+    async with connect() as transport, transport.stream(["sh", "-c", f"echo begun; exec cat # {OURS}"]) as stream:
+        chunks = aiter(stream)
+        await anext(chunks)
+        commands = asyncio.gather(*(transport.run(["echo", str(number)]) for number in range(6)))
+        with pytest.raises(SourceUnavailable, match="MaxSessions"):
+            await anext(chunks)
+        assert [done.stdout for done in await commands] == [b"%d\n" % number for number in range(6)]
+        async with transport.local_socket(BUS):
+            pass
+        with pytest.raises(SourceUnavailable, match="sshd allows 1 at once"):
+            async with transport.stream(["cat", OURS]):
+                pass
+
+
+async def test_no_session_at_all_is_told(sshd: Callable[[str], None], connect: Connect) -> None:
+    sshd("MaxSessions 0\n")
+    async with connect() as transport:
+        with pytest.raises(SourceUnavailable, match="sshd allows none"):
+            await transport.run(["true"])
+
+
+async def test_forbidden_forwardings_are_told(sshd: Callable[[str], None], connect: Connect) -> None:
+    sshd("AllowStreamLocalForwarding no\nAllowTcpForwarding no\n")
+    async with connect() as transport:
+        with pytest.raises(SourceUnavailable, match="AllowStreamLocalForwarding"):
+            async with transport.local_socket(BUS):
+                pass
+        with pytest.raises(SourceUnavailable, match="AllowTcpForwarding"):
+            await transport.open_tcp("127.0.0.1", 22)
+        assert (await transport.run(["echo", "still"])).stdout == b"still\n"
+
+
+async def test_a_socket_that_is_not_there_is_told(transport: Transport) -> None:
+    with pytest.raises(SourceUnavailable, match="/run/no-such-socket: there is no such socket"):
+        async with transport.local_socket("/run/no-such-socket"):
+            pass
+
+
+async def test_the_bus_answers_through_the_forwarded_socket(transport: Transport) -> None:
+    async with transport.local_socket(BUS) as here:
+        reader, writer = await asyncio.open_unix_connection(here)
+        writer.write(b"\0AUTH EXTERNAL\r\n")
+        assert await reader.readline() == b"DATA\r\n"
+        writer.close()
+        await writer.wait_closed()
+
+
+async def test_a_forced_command_is_told(sshd: Callable[[str], None], connect: Connect) -> None:
+    sshd("ForceCommand internal-sftp\n")
+    async with connect() as transport:
+        with pytest.raises(SourceUnavailable, match="login shell: runs no commands"):
+            await transport.run(["true"])
+
+
+async def test_sshd_that_bears_one_login_at_a_time_lets_all_in(sshd: Callable[[str], None], connect: Connect) -> None:
+    sshd("MaxStartups 2:50:4\n")
+    async with AsyncExitStack() as stack:
+        links = await asyncio.gather(
+            *(stack.enter_async_context(connect(name=f"name-{number}")) for number in range(16))
+        )
+        assert len({link.host for link in links}) == 16
+
+
+async def test_a_shell_that_talks_is_not_listened_to(fleet: TestFleet, connect: Connect) -> None:
+    old = fleet.read_file(HOST, "/root/.bashrc").decode()
+    fleet.write_file(HOST, "/root/.bashrc", "echo hello; echo bye >&2; set -x\n" + old)
+    async with connect() as transport:
+        done = await transport.run(["sh", "-c", "echo out; echo err >&2"])
+        assert (done.stdout, done.stderr) == (b"out\n", b"err\n")
+        await transport.put(b"text\n", PurePosixPath("/root", OURS), mode=0o600)
+        assert fleet.read_file(HOST, f"/root/{OURS}") == b"text\n"
+        fleet.check(HOST, "rm", f"/root/{OURS}")
+
+
+async def test_where_the_disk_is_full_the_old_file_stays_and_no_part_is_left(
+    fleet: TestFleet, transport: Transport
+) -> None:
+    folder = PurePosixPath("/run", OURS)
+    fleet.check(HOST, "mkdir", "-p", str(folder))
+    fleet.check(HOST, "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder))
+    try:
+        await transport.put(b"old\n", folder / "x.service", mode=0o640)
+        with pytest.raises(CommandFailed, match="No space left on device"):
+            await transport.put(bytes(200_000), folder / "x.service", mode=0o640)
+        assert fleet.check(HOST, "ls", "-A", str(folder)) == b"x.service\n"
+        assert fleet.check(HOST, "stat", "-c", "%a", str(folder / "x.service")) == b"640\n"
+        assert fleet.read_file(HOST, str(folder / "x.service")) == b"old\n"
+    finally:
+        fleet.check(HOST, "umount", str(folder))
+        fleet.check(HOST, "rmdir", str(folder))
+
+
+async def test_a_large_file_and_a_flood_arrive_whole(fleet: TestFleet, transport: Transport) -> None:
+    data = bytes(range(256)) * 40_000
+    path = PurePosixPath("/root", OURS)
+    await transport.put(data, path, mode=0o600)
+    assert fleet.read_file(HOST, str(path)) == data
+    async with transport.stream(["cat", str(path)]) as stream:
+        assert b"".join([chunk async for chunk in stream]) == data
+    fleet.check(HOST, "rm", str(path))
