@@ -149,16 +149,22 @@ class Sessions:
         self._limit = max(1, len(self) + len(self._lingering))
 
     async def _ask(self, session: Session) -> None:
-        """One request for a channel and a command on it. Raises `asyncssh.ChannelOpenError` or `TransportLost`."""
+        """One request for a channel and a command on it. Raises `asyncssh.ChannelOpenError` or `TransportLost`.
+
+        If the link ends after the channel was granted, the command may have begun: the session tells so.
+        """
         opening = self._login.connection.create_session(
             lambda: session, session.command, request_pty=False, encoding=None
         )
         try:
             await self._openings.result(opening, lambda _: self._unwanted(session))
-        except asyncssh.ChannelOpenError:
+        except (asyncssh.Error, OSError) as failure:
+            if session.is_granted and self._login.connection.is_closed():
+                await session.over()
+                return
             self._claims.discard(session)
-            raise
-        except (asyncssh.Error, OSError):
+            if isinstance(failure, asyncssh.ChannelOpenError):
+                raise
             with connected(self._host, self._login.lost_reason):
                 raise
 

@@ -85,7 +85,7 @@ async def test_a_command_arrives_and_answers(transport: Transport) -> None:
 
 
 async def test_a_path_that_dies_is_noticed_and_outcomes_are_unknown(fleet: TestFleet, connect: Connect) -> None:
-    async with connect() as transport, transport.stream(["cat", "-", OURS]) as stream:
+    async with connect() as transport, transport.stream(["cat"]) as stream:
         running = asyncio.create_task(transport.run(["sh", "-c", f"sleep 600; : {OURS}"]))
         await until(lambda: processes(fleet))
         fleet.cut(HOST)
@@ -100,8 +100,9 @@ async def test_a_path_that_dies_is_noticed_and_outcomes_are_unknown(fleet: TestF
 
 async def test_leaving_while_the_path_is_dead_ends(fleet: TestFleet, connect: Connect) -> None:
     """Far within the test's limit; TCP itself would take a quarter of an hour."""
-    async with asyncio.timeout(5), connect() as transport, transport.stream(["cat", "-", OURS]) as stream:
+    async with asyncio.timeout(5), connect() as transport, transport.stream(["sh", "-c", f"cat; : {OURS}"]) as stream:
         await stream.write(b"x")
+        assert await anext(aiter(stream)) == b"x"
         fleet.cut(HOST)
 
 

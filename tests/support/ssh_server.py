@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal as signals
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -20,6 +20,8 @@ class LoopbackServer:
     """The login shell."""
     prelude: str = ""
     """What its start files do, such as talking."""
+    on_exec: Callable[[], None] = lambda: None
+    """Called when a command is asked for, before that is confirmed."""
     max_sessions: int = 10
     allows_sockets: bool = True
     allows_tcp: bool = True
@@ -117,6 +119,7 @@ class CommandSession(asyncssh.SSHServerSession[bytes]):
         self._command = command
         self.server.requests += [f"env {name}" for name in self.channel.get_environment()]
         self.server.requests.append("exec")
+        self.server.on_exec()
         return True
 
     def pty_requested(self, term_type: str, term_size: tuple[int, int, int, int], term_modes: object) -> bool:

@@ -63,6 +63,14 @@ async def test_a_stream_under_way_is_lost_after_its_last_bytes(
             await stream.write(b"x")
 
 
+async def test_a_command_whose_start_was_not_confirmed_has_an_unknown_outcome(
+    transport: Transport, server: LoopbackServer, proxy: TcpProxy
+) -> None:
+    server.on_exec = proxy.cut
+    done = await transport.run(["true"])
+    assert done.exit_status is None
+
+
 async def test_nothing_can_be_asked_of_a_dead_link(transport: Transport, proxy: TcpProxy) -> None:
     proxy.cut()
     with pytest.raises(TransportLost):
