@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -12,6 +13,7 @@ import asyncssh
 
 from dflashtui.config.model import Host
 from dflashtui.errors import TransportMisconfigured
+from dflashtui.transport.ssh_excerpt import excerpt
 from dflashtui.transport.ssh_hostkey import host_key_algorithms
 from dflashtui.transport.ssh_keys import KeyFiles, key_files, usual_files
 from dflashtui.transport.ssh_known_hosts import Known, known
@@ -142,8 +144,21 @@ def hop(spec: str) -> Host:
 
 def _options(host: Host, name: str) -> asyncssh.SSHClientConnectionOptions:
     """The options of asyncssh, with ssh_config read and nothing else yet."""
+    paths = [path for path in (Path("~/.ssh/config").expanduser(), SYSTEM_CONFIG) if path.exists()]
+    with ExitStack() as stack:
+        excerpts = {path: stack.enter_context(excerpt(path, name)) for path in paths}
+        try:
+            return _read(host, name, list(excerpts.values()))
+        except ValueError as wrong:
+            words = str(wrong)
+            for path, part in excerpts.items():
+                words = words.replace(str(part), str(path))
+            raise ValueError(words) from wrong
+
+
+def _read(host: Host, name: str, config: Sequence[Path]) -> asyncssh.SSHClientConnectionOptions:
     options = asyncssh.SSHClientConnectionOptions(
-        config=[path for path in (Path("~/.ssh/config").expanduser(), SYSTEM_CONFIG) if path.exists()],
+        config=config,
         host=name,
         port=host.port if host.port is not None else (),
         username=host.user if host.user is not None else (),

@@ -49,6 +49,37 @@ async def test_included_files_count(home: Home, server: LoopbackServer, connect:
         assert server.logins == 1
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Host a rack7 b",
+        "host=RACK7,rack7",
+        "Host r?ck*",
+        'Host "rack7"',
+        "\tHOST\track7",
+        "Host * !rack8",
+        "Match host rack7",
+    ],
+)
+async def test_a_host_finds_its_own_block_among_many(
+    home: Home, server: LoopbackServer, connect: Connect, head: str
+) -> None:
+    others = "".join(f"Host other{n}\n  HostName 127.0.0.{n}\n  Port 1\n\n" for n in range(2, 200))
+    refusal = "Host * !rack7\n  Port 2\n"
+    home.config.write_text(f"{others}{refusal}{head}\n  HostName 127.0.0.1\n  Port {server.port}\n{others}")
+    async with connect(None, name="rack7", address=None):
+        assert server.logins == 1
+
+
+async def test_a_mistake_in_the_block_of_another_host_is_its_own(
+    home: Home, server: LoopbackServer, connect: Connect
+) -> None:
+    home.config.write_text('Host other\n  ProxyCommand "oh\n  ConnectTimeout 5m\nHost *\n  ConnectTimeout x\n')
+    with pytest.raises(TransportMisconfigured, match=r"/\.ssh/config line 5: Invalid ConnectTimeout"):
+        async with connect(server):
+            pass
+
+
 async def test_match_blocks_count(home: Home, server: LoopbackServer, connect: Connect) -> None:
     home.config.write_text(
         f'Match originalhost rack7 exec "test -d /"\n  HostName 127.0.0.1\nMatch final all\n  Port {server.port}\n'
