@@ -134,7 +134,8 @@ def test_unknown_values_of_a_gpu_are_not_zero() -> None:
 def test_known_values_of_a_gpu() -> None:
     lines = gpu_lines(gpu(1, memory_reserved_bytes=GIB, fan_percent=30), (), NOW, 80)
     assert fact_of(lines, "utilization") == "━━──────────────  10 %  memory bus 40 %"
-    assert fact_of(lines, "memory") == "━───────────────  11.0 GiB of 140 GiB  driver 1.0 GiB"
+    assert fact_of(lines, "memory") == "━───────────────  11.0 GiB of 140 GiB"
+    assert fact_of(lines, "driver keeps") == "1.0 GiB"
     assert fact_of(lines, "clocks") == "SM 1980/1980 MHz · memory 3201 MHz"
     assert fact_of(lines, "lowered by") == "nothing"
     assert fact_of(lines, "fan") == "30 %"
