@@ -48,7 +48,7 @@ class HostDocument(Document):
     @classmethod
     def of(cls, snapshot: HostSnapshot) -> Self:
         """The document of one snapshot."""
-        units = snapshot.units
+        units, causes = snapshot.units, {cause.unit: cause for cause in snapshot.causes}
         return cls(
             name=snapshot.name,
             state=snapshot.link.state,
@@ -57,7 +57,9 @@ class HostDocument(Document):
             systemd_version=snapshot.systemd_version,
             driver_version=snapshot.driver_version,
             gpus=snapshot.gpus,
-            units=None if units is None else tuple(UnitDocument(**unit.model_dump()) for unit in units),
+            units=None
+            if units is None
+            else tuple(UnitDocument(**unit.model_dump(), cause=causes.get(unit.name)) for unit in units),
             sources=snapshot.sources,
         )
 

@@ -72,6 +72,7 @@ async def look(transport: Transport, plan: HostPlan, state: HostState) -> None:
     _fold_gpus(state, values.gpus(parts))
     _fold_units(state, parts, plan)
     await _ask_services(transport, plan, state)
+    await _explain(transport, plan, state)
 
 
 def _fold_gpus(state: HostState, found: values.Gpus) -> None:
@@ -102,3 +103,11 @@ async def _ask_services(transport: Transport, plan: HostPlan, state: HostState) 
         from dflashtui.fleet.look_services import ask_services  # noqa: PLC0415 - httpx costs 0.1 s, and not all need it
 
         await ask_services(transport, plan, state, active)
+
+
+async def _explain(transport: Transport, plan: HostPlan, state: HostState) -> None:
+    failed = [unit for unit in state.snapshot.units or () if unit.has_failed]
+    if failed:
+        from dflashtui.fleet.look_causes import explain  # noqa: PLC0415 - the diagnosis costs time, and not all need it
+
+        await explain(transport, plan, state, failed)

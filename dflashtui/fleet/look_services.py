@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 import httpx
 
 from dflashtui.engines.answers import Asked
 from dflashtui.source.http import ThroughHost
+from dflashtui.source.listeners import foreign_listener
 from dflashtui.source.readiness import ask
 
 if TYPE_CHECKING:
@@ -27,8 +29,12 @@ async def ask_services(transport: Transport, plan: HostPlan, state: HostState, u
         asyncio.TaskGroup() as group,
     ):
         for unit in units:
-            group.create_task(_ask_one(client, plan, state, unit))
+            group.create_task(_ask_one(client, transport, plan, state, unit))
 
 
-async def _ask_one(client: httpx.AsyncClient, plan: HostPlan, state: HostState, unit: UnitStatus) -> None:
-    state.asked(unit.name, await ask(client, plan.readiness_rules[unit.name], Asked(unit.invocation_id)))
+async def _ask_one(
+    client: httpx.AsyncClient, transport: Transport, plan: HostPlan, state: HostState, unit: UnitStatus
+) -> None:
+    rule = plan.readiness_rules[unit.name]
+    foreign = partial(foreign_listener, transport, rule.poll, {unit.name, *unit.aliases})
+    state.asked(unit.name, await ask(client, rule, Asked(unit.invocation_id), foreign))

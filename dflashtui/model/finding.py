@@ -49,6 +49,13 @@ class Cause(Value):
     folded: int = 0
     """Copies of it that were seen: other ranks, the same text printed again by a parent."""
 
+    @property
+    def in_words(self) -> str:
+        """`ModuleNotFoundError: No module named 'soundfile'`. Text of the service: not yet `printable()`."""
+        if self.exception and self.message:
+            return f"{self.exception}: {self.message}"
+        return self.exception or self.message or self.kind
+
 
 class Finding(Value):
     """One line of the check."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from dflashtui.model.finding import Cause
     from dflashtui.model.gpu import Gpu
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.unit import UnitStatus
@@ -44,7 +45,8 @@ def findings(snapshot: HostSnapshot, now: datetime) -> tuple[Finding, ...]:
     found = [*_link(snapshot)]
     if snapshot.link.state in {LinkState.UP, LinkState.NO_SYSTEMD}:
         found += [*_sources(snapshot), *_host(snapshot)]
-        found += [one for unit in snapshot.units or () for one in _unit(unit, now)]
+        causes = {cause.unit: cause for cause in snapshot.causes}
+        found += [one for unit in snapshot.units or () for one in _unit(unit, causes.get(unit.name), now)]
         found += [one for gpu in snapshot.gpus or () for one in _gpu(gpu)]
     ordered = sorted(found, key=lambda one: (SEVERITY[one[1]], one[2] or "", one[0]))
     return tuple(
@@ -83,23 +85,25 @@ def _host(snapshot: HostSnapshot) -> Iterator[_Found]:
         yield f"xid:{xid.pci_bus_id}:{xid.xid}", Level.FAILED, None, f"Xid {xid.xid} at {xid.pci_bus_id} {xid.message}"
 
 
-def _unit(unit: UnitStatus, now: datetime) -> Iterator[_Found]:
-    for rule in (_activity, _loading_of_file, _readiness):
-        yield from rule(unit, now)
+def _unit(unit: UnitStatus, cause: Cause | None, now: datetime) -> Iterator[_Found]:
+    yield from _activity(unit, cause, now)
+    yield from _loading_of_file(unit)
+    yield from _readiness(unit, now)
 
 
-def _activity(unit: UnitStatus, now: datetime) -> Iterator[_Found]:
+def _activity(unit: UnitStatus, cause: Cause | None, now: datetime) -> Iterator[_Found]:
+    why = f": {cause.in_words}" if cause else ""
     age = f" {human_span((now - unit.since).total_seconds())} ago" if unit.since else ""
     if unit.is_looping:
-        words = f"starts again and again, {unit.n_restarts or 0} times so far: {failure_in_words(unit)}"
+        words = f"starts again and again, {unit.n_restarts or 0} times so far: {failure_in_words(unit)}{why}"
         yield f"looping:{unit.name}", Level.FAILED, unit.name, words
     elif unit.active_state is ActiveState.FAILED:
-        yield f"failed:{unit.name}", Level.FAILED, unit.name, f"{failure_in_words(unit)}{age}"
+        yield f"failed:{unit.name}", Level.FAILED, unit.name, f"{failure_in_words(unit)}{age}{why}"
     elif unit.active_state is ActiveState.INACTIVE and unit.unit_file_state == "enabled":
         yield f"stopped:{unit.name}", Level.WARNING, unit.name, f"is enabled but stopped{age}"
 
 
-def _loading_of_file(unit: UnitStatus, _now: datetime) -> Iterator[_Found]:
+def _loading_of_file(unit: UnitStatus) -> Iterator[_Found]:
     if unit.load_state in UNLOADABLE:
         detail = f": {unit.load_error}" if unit.load_error and unit.load_state is not LoadState.NOT_FOUND else ""
         yield f"load:{unit.name}", Level.WARNING, unit.name, f"{UNLOADABLE[unit.load_state]}{detail}"

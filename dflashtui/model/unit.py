@@ -116,6 +116,11 @@ class UnitStatus(Value):
     readiness_at: datetime | None = None
 
     @property
+    def has_failed(self) -> bool:
+        """Whether its last run failed, as the manager sees it."""
+        return self.active_state is ActiveState.FAILED or self.is_looping
+
+    @property
     def is_looping(self) -> bool:
         """Whether systemd starts it again and again."""
         return self.sub_state in {"auto-restart", "auto-restart-queued"} or (

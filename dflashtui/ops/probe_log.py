@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from dflashtui.diagnosis.diagnosis import Diagnosis
-from dflashtui.diagnosis.line import Line, from_entry
-from dflashtui.diagnosis.verdict import UnitResult
 from dflashtui.engines.phases import PhaseReader
+from dflashtui.fleet.causes import RunDiagnosis
 from dflashtui.model.journal import JournalEntry
 from dflashtui.model.probe import PhaseTime
 from dflashtui.source.journal_cursor import place, stands_at_or_before
@@ -29,9 +26,6 @@ PIDS_KEPT = 1024
 STOPPING = "de5b426a63be47a7b6ac3eaac82e2f6f"
 MAIN_EXITED = "98e322203f7a4ed290d09fe03c09fe15"
 """systemd's sd-messages.h; believed only from the manager itself."""
-OF_THE_NEXT_RUN = frozenset({"5eb03494b6584870a536b337290809b3", "9d1aaa27d60140bd96365438aad20286"})
-"""`Scheduled restart job` and `Stopped`: said of the run that ended, they would begin another one."""
-EXITED = 1
 
 
 class RunLog:
@@ -45,8 +39,7 @@ class RunLog:
         self.stop_was_asked = False
         """Somebody had systemd stop it, before it ended."""
         self.count = 0
-        self._host = host
-        self._diagnosis = Diagnosis()
+        self._diagnosis = RunDiagnosis(host)
         self._reader = PhaseReader(engine)
         self._began_at = began_at
         self._marks: list[tuple[Phase, datetime]] = []
@@ -75,16 +68,15 @@ class RunLog:
 
     def from_kernel(self, text: str, at: datetime) -> None:
         """A fault of this run's processes or GPUs that the kernel told."""
-        self._diagnosis.feed(Line(text=text, origin="kernel", at=at))
+        self._diagnosis.from_kernel(text, at)
 
     def suspected(self) -> Cause | None:
         """Why it may end soon."""
-        return self._placed(self._diagnosis.suspected())
+        return self._diagnosis.suspected()
 
     def concluded(self, unit: UnitStatus | None) -> tuple[Cause | None, tuple[Cause, ...]]:
-        """Why it ended, and what else failed in it; the manager's result of `unit` included."""
-        verdict = deepcopy(self._diagnosis).finish(_result(unit))
-        return self._placed(verdict.cause), tuple(filter(None, map(self._placed, verdict.others)))
+        """Why it ended, and what else failed in it; with the manager's result of `unit`. More may be fed later."""
+        return self._diagnosis.concluded(unit)
 
     def phases(self, usual: GoodStart | None, until: datetime | None = None) -> tuple[PhaseTime, ...]:
         """Each phase with its time; the last goes on, unless `until` ends it."""
@@ -106,8 +98,7 @@ class RunLog:
         self._last_cursor = entry.cursor
         self.count += 1
         self._began_at = self._began_at or entry.at
-        if not entry.from_manager or entry.message_id not in OF_THE_NEXT_RUN:
-            self._diagnosis.feed(from_entry(entry))
+        self._diagnosis.feed(entry)
         self.lines.append(entry.message[:LINE_CHARACTERS])
         if entry.from_manager:
             self._manager(entry)
@@ -134,17 +125,3 @@ class RunLog:
                 self.stop_was_asked = True
             case str(mark) if mark == MAIN_EXITED:
                 self._has_ended = True
-
-    def _placed(self, cause: Cause | None) -> Cause | None:
-        return cause and cause.model_copy(update={"host": self._host})
-
-
-def _result(unit: UnitStatus | None) -> UnitResult | None:
-    if unit is None or unit.result is None:
-        return None
-    exited = unit.exec_main_code == EXITED
-    return UnitResult(
-        result=unit.result,
-        exit_status=unit.exec_main_status if exited else None,
-        signal=unit.exec_main_status if unit.exec_main_code and not exited else None,
-    )

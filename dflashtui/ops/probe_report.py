@@ -93,15 +93,8 @@ def progress(update: ProbeUpdate) -> str:
     if update.phase and update.phase.usual_seconds is not None:
         parts.append(f"usually {span(update.phase.usual_seconds)}")
     if update.suspected:
-        parts.append(f"suspected: {printable(in_words(update.suspected))}")
+        parts.append(f"suspected: {printable(update.suspected.in_words)}")
     return f"{' · '.join(parts)} ({span(update.elapsed_seconds)})"
-
-
-def in_words(cause: Cause) -> str:
-    """`ModuleNotFoundError: No module named 'soundfile'`."""
-    if cause.exception and cause.message:
-        return f"{cause.exception}: {cause.message}"
-    return cause.exception or cause.message or cause.kind
 
 
 def span(seconds: float) -> str:
@@ -122,7 +115,7 @@ def _details(result: ProbeResult) -> Iterator[tuple[str, str]]:
     if result.cause:
         yield from _cause(result.cause, "cause" if exit_code(result) is ExitCode.FAILED else "suspected")
     for other in result.others[:OTHERS_SHOWN]:
-        yield "also", in_words(other)
+        yield "also", other.in_words
     for words in result.neighbours:
         yield "kernel", words
     if result.phase and exit_code(result) is not ExitCode.OK:
@@ -133,7 +126,7 @@ def _details(result: ProbeResult) -> Iterator[tuple[str, str]]:
 
 def _cause(cause: Cause, title: str) -> Iterator[tuple[str, str]]:
     kind = "" if cause.kind == "unknown" else f"  [{cause.kind}]"
-    yield title, f"{in_words(cause)}{kind}"
+    yield title, f"{cause.in_words}{kind}"
     place = cause.own_location or cause.location
     if place:
         line = f":{place.line}" if place.line is not None else ""
