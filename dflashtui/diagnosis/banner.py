@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dflashtui.diagnosis.stems import is_dull
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LINES = 2
 CHARACTERS = 8
@@ -21,7 +26,7 @@ class Banner:
     def is_known(self) -> bool:
         return self._is_none or len(self._keys) == LINES
 
-    def recurs(self, text: str, *, has_failed: bool) -> bool:
+    def recurs(self, text: str, has_failed: Callable[[], bool]) -> bool:
         """Whether the line completes the banner's second coming. Every line has to be asked until `is_known`."""
         key = text.translate(NO_DIGITS).strip()
         if self._is_none or not key:
@@ -33,9 +38,14 @@ class Banner:
         if self._next < LINES:
             return False
         self._next = 0
-        self._is_none = not has_failed
-        return has_failed
+        self._is_none = not has_failed()
+        return not self._is_none
 
     def _learn(self, key: str) -> None:
         self._keys.append(key)
-        self._is_none = len(key) < CHARACTERS // len(self._keys) or not is_dull(key) or key.startswith("usage") or self._keys.count(key) > 1
+        self._is_none = (
+            len(key) < CHARACTERS // len(self._keys)
+            or not is_dull(key)
+            or key.startswith("usage")
+            or self._keys.count(key) > 1
+        )

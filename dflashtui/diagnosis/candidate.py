@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 CUT_OFF = "the traceback is cut off before its exception"
 LOOKUPS = frozenset({"KeyError", "LookupError", "StopIteration", "Empty", "IndexError"})
 """They say what was not found; the error raised in answer says what that means."""
-QUOTED = re.compile(r"(?:^|[\s('\":])(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))(?:: |\(['\"]?)(?P<text>[^\n]{3,2000})")
+QUOTED = re.compile(
+    r"(?:^|[\s('\":])(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))(?:: |\(['\"]?)(?P<text>[^\n]{3,2000})"
+)
 
 
 @dataclass(slots=True)
@@ -111,7 +113,11 @@ def nested(candidate: Candidate) -> tuple[str, str] | None:
     lines = [told.message, *told.detail] if told else []
     for line in lines:
         match = QUOTED.search(line)
-        if match and not roles.is_wrapper(match["type"], match["text"]) and match["type"] != (told.type if told else None):
+        if (
+            match
+            and not roles.is_wrapper(match["type"], match["text"])
+            and match["type"] != (told.type if told else None)
+        ):
             return match["type"], match["text"].rstrip(" )'\"")
     return None
 

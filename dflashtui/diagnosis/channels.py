@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dflashtui.diagnosis import grammar
 from dflashtui.diagnosis.frames import FRAME
 from dflashtui.diagnosis.reader import Fate
+from dflashtui.diagnosis.run import LIVED_ON_LINES
 
 if TYPE_CHECKING:
     from dflashtui.diagnosis.candidate import Candidate
@@ -96,6 +97,12 @@ class Channels:
     def close_shape(self, shape: str) -> None:
         """The record that had this look is complete."""
         self._open = [one for one in self._open if one.shape != shape]
+
+    def close_lived(self) -> None:
+        """Close those whose process went on: what it prints now is no part of them."""
+        self._open = [
+            one for one in self._open if one.candidate.life < LIVED_ON_LINES and not one.candidate.is_survived
+        ]
 
     def forget(self, now: int) -> None:
         """Close those that nothing was added to for long."""

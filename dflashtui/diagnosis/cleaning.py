@@ -21,6 +21,6 @@ def pieces(text: str) -> list[str]:
     if "\0" in text:
         text = text.replace("\0", "")
     if "\r" not in text:
-        return [text]
-    split = [piece for piece in text.rstrip("\r").split("\r") if piece.strip()]
+        return [text.rstrip()]
+    split = [piece.rstrip() for piece in text.rstrip("\r").split("\r") if piece.strip()]
     return [*split[: MAX_PIECES // 4], *split[MAX_PIECES // 4 :][-MAX_PIECES:]] if len(split) > MAX_PIECES else split

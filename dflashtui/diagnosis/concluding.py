@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis.candidate import Candidate, cause
 from dflashtui.diagnosis.forms import Weight
 from dflashtui.diagnosis.kinds import kind_of
-from dflashtui.diagnosis.manager import EXIT_KINDS, SIGNAL_KINDS
+from dflashtui.diagnosis.line import Line
+from dflashtui.diagnosis.manager import SIGNAL_KINDS, kind_of_exit
 from dflashtui.diagnosis.prefixes import strip
 from dflashtui.diagnosis.ranking import Tier, ranked, tier
 from dflashtui.diagnosis.verdict import Verdict
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from dflashtui.model.finding import Cause, Confidence
 
 MAX_OTHERS = 5
+RESULT_KINDS = {"oom-kill": "host-oom", "timeout": "timeout", "watchdog": "timeout", "resources": "systemd-exec"}
+"""systemd's `Result` words that tell a kind."""
 SHOWN = frozenset({Tier.EXPLICIT, Tier.OWN, Tier.BARE, Tier.TELLING, Tier.VICTIM})
 CONFIDENCE: dict[Tier, Confidence] = {
     Tier.EXPLICIT: "high",
@@ -40,8 +44,7 @@ def has_failed(run: Run) -> bool:
 
 def conclude(run: Run, past: tuple[Cause, ...], result: UnitResult | None) -> Verdict:
     """The verdict on the run; `past`: the causes of those before it, newest first."""
-    if result:
-        _add_result(run, result)
+    run = _with_result(run, result) if result else run
     order = ranked(run)
     if not order:
         return Verdict(fatal=False, cause=None, others=past)
@@ -50,7 +53,9 @@ def conclude(run: Run, past: tuple[Cause, ...], result: UnitResult | None) -> Ve
     seen = {order[0].key}
     others = [one for one in order[1:] if tier(one) in SHOWN and not (one.key in seen or seen.add(one.key))]  # type: ignore[func-returns-value]
     return Verdict(
-        fatal=True, cause=_told(order[0], order, run), others=(*(_told(one, [], run) for one in others[:MAX_OTHERS]), *past)
+        fatal=True,
+        cause=_told(order[0], order, run),
+        others=(*(_told(one, [], run) for one in others[:MAX_OTHERS]), *past),
     )
 
 
@@ -63,7 +68,13 @@ def _told(candidate: Candidate, order: list[Candidate], run: Run) -> Cause:
         changed |= {"message": better.message, "kind": kind_of(None, better.message) or "nccl"}
     if told.process is None:
         changed["process"] = next((one.label for one in order if one.label and one.key == candidate.key), None)
-    if changed.get("process", told.process) is None and len(run.pids) > 1 and candidate.pid and candidate.line.identifier and candidate.line.origin == "service":
+    if (
+        changed.get("process", told.process) is None
+        and len(run.pids) > 1
+        and candidate.pid
+        and candidate.line.identifier
+        and candidate.line.origin == "service"
+    ):
         changed["process"] = f"{candidate.line.identifier}[{candidate.pid}]"
     return told.model_copy(update=changed)
 
@@ -84,23 +95,21 @@ def _last_words(run: Run, end: Candidate) -> list[Candidate]:
     return [said] if said.message else []
 
 
-def _add_result(run: Run, result: UnitResult) -> None:
-    """The manager's word, where the log does not have it."""
+def _with_result(run: Run, result: UnitResult) -> Run:
+    """The run with the manager's word, where the log does not have it."""
     if result.result == "success" and not result.exit_status:
-        return
-    run.is_dead = True
-    from dflashtui.diagnosis.line import Line
-
-    kind = {"oom-kill": "host-oom", "timeout": "timeout", "watchdog": "timeout", "resources": "systemd-exec"}.get(
-        result.result
-    )
-    if kind is None and result.signal:
-        kind = SIGNAL_KINDS.get(result.signal)
-    if kind is None and result.exit_status is not None:
-        kind = "systemd-exec" if 200 <= result.exit_status <= 243 else EXIT_KINDS.get(result.exit_status)  # noqa: PLR2004 - systemd.exec(5)
+        return run
     weight = Weight.EXPLICIT if result.result == "oom-kill" else Weight.STATUS
     order = max((one.order for one in run.candidates), default=0) + 1
-    candidate = Candidate(order, weight, Line(""), kind=kind or "unknown")
+    candidate = Candidate(order, weight, Line(""), kind=_kind_of_result(result))
     status = f"status {result.exit_status}" if result.signal is None else f"signal {result.signal}"
     candidate.message = f"result '{result.result}', {status}"
-    run.candidates.append(candidate)
+    return replace(run, is_dead=True, candidates=[*run.candidates, candidate])
+
+
+def _kind_of_result(result: UnitResult) -> str:
+    if result.result in RESULT_KINDS:
+        return RESULT_KINDS[result.result]
+    if result.signal:
+        return SIGNAL_KINDS.get(result.signal, "unknown")
+    return kind_of_exit("exited", result.exit_status or 0)

@@ -42,7 +42,13 @@ def _form(name: str, word: str, pattern: str, weight: Weight, kind: str | None =
     return Form(name, word, re.compile(pattern), weight, kind)
 
 
-FATAL, TELLING, EXPLICIT, STATUS, SIGNALLED = Weight.FATAL, Weight.TELLING, Weight.EXPLICIT, Weight.STATUS, Weight.SIGNALLED
+FATAL, TELLING, EXPLICIT, STATUS, SIGNALLED = (
+    Weight.FATAL,
+    Weight.TELLING,
+    Weight.EXPLICIT,
+    Weight.STATUS,
+    Weight.SIGNALLED,
+)
 _FATAL_SIGNAL = r"(?:4|6|7|8|9|11|ILL|ABRT|BUS|FPE|KILL|SEGV|SIGILL|SIGABRT|SIGBUS|SIGFPE|SIGKILL|SIGSEGV)\b"
 _FATAL_CODE = r"(?:-(?:4|6|7|8|9|11)|13[245679])\b"
 NAMED_RANK = re.compile(r"(?:local_rank: |[Rr]ank[ :=]{1,2})(?P<rank>\d+)")
@@ -149,7 +155,11 @@ FORMS: tuple[Form, ...] = (
         "segfault",
     ),
     _form(
-        "shell-signal", "bus error", r"(?P<text>(?:\S{1,300}: line \d+: +\d+ )?Bus error\b.*)", SIGNALLED, "resource-limit"
+        "shell-signal",
+        "bus error",
+        r"(?P<text>(?:\S{1,300}: line \d+: +\d+ )?Bus error\b.*)",
+        SIGNALLED,
+        "resource-limit",
     ),
     _form(
         "shell-signal",
@@ -264,8 +274,18 @@ FORMS: tuple[Form, ...] = (
         "gpu-unavailable",
     ),
     _form("container", "nvidia-container-cli", r"(?P<text>nvidia-container-cli: .*)", FATAL),
-    _form("signalled", "signal", rf"(?P<text>.{{0,200}}(?:signaled to shutdown with signal|died with <Signals\.|(?:terminated|killed) by signal) ?{_FATAL_SIGNAL}.*)", SIGNALLED),
-    _form("signalled", "signal ", rf"(?P<text>Signal {_FATAL_SIGNAL} \(SIG[A-Z]+\) received by PID (?P<pid>\d+).*)", SIGNALLED),
+    _form(
+        "signalled",
+        "signal",
+        rf"(?P<text>.{{0,200}}(?:signaled to shutdown with signal|died with <Signals\.|(?:terminated|killed) by signal) ?{_FATAL_SIGNAL}.*)",
+        SIGNALLED,
+    ),
+    _form(
+        "signalled",
+        "signal ",
+        rf"(?P<text>Signal {_FATAL_SIGNAL} \(SIG[A-Z]+\) received by PID (?P<pid>\d+).*)",
+        SIGNALLED,
+    ),
     _form("exit-code", "exit code", rf"(?P<text>.{{0,200}}exit code:? {_FATAL_CODE}.*)", SIGNALLED),
     _form("exit-code", "exitcode", rf"(?P<text>.{{0,200}}exitcode ?[:=] ?{_FATAL_CODE}.*)", SIGNALLED),
     _form("exit-code", "exited with code", r"(?P<text>.{0,200}exited with code (?!0\b)-?\d+.*)", STATUS),

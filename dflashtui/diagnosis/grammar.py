@@ -12,11 +12,13 @@ DURING = "During handling of the above exception, another exception occurred:"
 
 _NAME = r"[A-Za-z_]\w{0,120}"
 EXCEPTION = re.compile(
-    rf"(?P<type>{_NAME}(?:\.(?:{_NAME}|<locals>)){{0,15}}(?:\[[\w, .]{{1,80}}\])?(?:\([\w., ]{{1,120}}\))?)(?P<colon>:(?: (?P<text>.*))?)?\s*$",
+    rf"(?P<type>{_NAME}(?:\.(?:{_NAME}|"
+    rf"<locals>)){{0,15}}(?:\[[\w, .]{{1,80}}\])?(?:\([\w., ]{{1,120}}\))?)(?P<colon>:(?: (?P<text>.*))?)?\s*$",
     re.DOTALL,
 )
 SURE_NAME = re.compile(
-    r"(?:.*[a-z0-9_A-Z])?(?:Error|Exception|Interrupt|Exit|ExceptionGroup|Warning|Failure|Timeout|NotFound|Denied|Unavailable)\b"
+    r"(?:.*[a-z0-9_A-Z])?(?:Error|Exception|Interrupt|Exit|ExceptionGroup|Warning|Failure|Timeout|"
+    r"NotFound|Denied|Unavailable)\b"
     r"|.*\bNVMLError_\w+|.*\bStopIteration\b|.*\bPanic\w*$|.*\bFull$|.*\bEmpty$"
 )
 LOWER_NAME = re.compile(r"(?:error|timeout|exception)$")
@@ -29,7 +31,39 @@ MARKERS = re.compile(r"[\s~^]+$")
 ELLIPSIS = re.compile(r"\s+\.\.\.<\d+ lines>\.\.\.$")
 REPEATED_FRAME = re.compile(r"\s+\[Previous line repeated \d+ more times?\]$")
 ORDINARY_WORDS = frozenset(
-    ["Loading", "Starting", "Started", "Stopping", "Using", "Usage", "Warning", "Note", "Info", "Debug", "Message", "Arguments", "Example", "Available", "Error", "Failed", "Waiting", "Running", "Downloading", "Options", "Commands", "Process", "Detected", "Model", "Found", "Setting", "Initializing", "Capturing", "Fetching", "Killed", "Aborted"]
+    [
+        "Loading",
+        "Starting",
+        "Started",
+        "Stopping",
+        "Using",
+        "Usage",
+        "Warning",
+        "Note",
+        "Info",
+        "Debug",
+        "Message",
+        "Arguments",
+        "Example",
+        "Available",
+        "Error",
+        "Failed",
+        "Waiting",
+        "Running",
+        "Downloading",
+        "Options",
+        "Commands",
+        "Process",
+        "Detected",
+        "Model",
+        "Found",
+        "Setting",
+        "Initializing",
+        "Capturing",
+        "Fetching",
+        "Killed",
+        "Aborted",
+    ]
 )
 
 

@@ -29,7 +29,8 @@ WORDS: tuple[Word, ...] = (
     _word(r"Changing to the requested working directory failed.*", EXPLICIT, "systemd-exec"),
     _word(r"Failed to determine (?:user|group|supplementary group) credentials.*", EXPLICIT, "systemd-exec"),
     _word(
-        r"Failed to (?:load environment files|set up (?:mount|user) namespac\w+|set up standard (?:output|input|error)|set up credentials|execute \S+:).*",
+        r"Failed to (?:load environment files|set up (?:mount|user) namespac\w+|set up standard (?:output|"
+        r"input|error)|set up credentials|execute \S+:).*",
         EXPLICIT,
         "systemd-exec",
     ),
@@ -44,7 +45,8 @@ WORDS: tuple[Word, ...] = (
     _word(r"start(?:-pre|-post)? operation timed out\. Terminating\..*", EXPLICIT, "timeout"),
     _word(r"Watchdog timeout .*|Failed with result 'watchdog'.*", EXPLICIT, "timeout"),
     _word(
-        r"(?:Main|Control) process exited, code=(?P<code>exited|killed|dumped), status=(?P<status>\d+)(?:/(?P<name>[\w/-]+))?.*",
+        r"(?:Main|Control) process exited, code=(?P<code>exited|killed|"
+        r"dumped), status=(?P<status>\d+)(?:/(?P<name>[\w/-]+))?.*",
         STATUS,
         None,
     ),
@@ -55,7 +57,9 @@ WORDS: tuple[Word, ...] = (
 )
 STARTING = re.compile(r"^(?:Starting|Started) (?!Session |User |.*\.(?:scope|slice|timer|socket|target|mount)\b)")
 STOPPING = re.compile(r"^Stopping (?!Session |User )")
-OVER = re.compile(r"Main process exited|Failed with result|Deactivated successfully|^Stopped |Unit entered failed state")
+OVER = re.compile(
+    r"Main process exited|Failed with result|Deactivated successfully|^Stopped |Unit entered failed state"
+)
 """Behind these a "Started" belongs to the next attempt. Reports of a failed spawn may come before the attempt's own "Started"."""
 OF_UNIT = re.compile(rf"^{UNIT}: (?P<text>.*)$", re.DOTALL)
 SIGNAL_KINDS = {4: "unsupported-arch", 6: "abort", 7: "resource-limit", 11: "segfault"}

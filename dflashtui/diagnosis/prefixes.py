@@ -53,7 +53,7 @@ TOKENS: tuple[Token, ...] = (
     _token(
         "time",
         "[",
-        rf"\[(?:{_DATE}|\d\d/[A-Z][a-z][a-z]/\d{{4}}|\d\d[-/]\d\d(?:[-/]\d\d)?)?[ :T]?{_TIME}{_ZONE}\](?: |$)",
+        rf"\[(?:{_DATE}|\d\d/[A-Z][a-z][a-z]/\d{{4}}|\d\d/\d\d/\d{{4}}-|\d\d[-/]\d\d(?:[-/]\d\d)?)?[ :T]?{_TIME}{_ZONE}\](?: |$)",
     ),
     _token("rank", CAPITALS, rf"{_MONTH} {_TIME} \d{{4}}\[\d+,(?P<label>\d+)\]<std(?:err|out)>: ?"),  # mpirun
     _token("rank", "[", r"\[\d+,(?P<label>\d+)\]<std(?:err|out)>: ?"),
@@ -83,6 +83,8 @@ TOKENS: tuple[Token, ...] = (
     _token("level", CAPITALS, rf"(?P<level>{LEVELS}):[\w.]{{1,80}}:(?=\S)", after=(None,)),  # logging.basicConfig
     _token("level", CAPITALS, rf"(?P<level>{LEVELS})(?::\s{{0,9}}|\s{{1,9}}|$)(?!=)"),
     _token("level", "[", rf"\[ ?(?P<level>{LEVELS}|trace|debug|info|warning|warn|error|fatal) ?\]:?\s{{0,9}}"),
+    # [TensorRT-LLM][ERROR], [TM][ERROR], [TRT-LLM] [E]
+    _token("level", "[", rf"\[[A-Za-z][\w-]{{0,30}}\] ?\[(?P<level>{LEVELS}|[IWEF])\] ?"),
     # of glog and torchrun: E0102 03:04:05.6 71 pump.cc:7]
     _token(
         "level",

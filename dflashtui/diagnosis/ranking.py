@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from dflashtui.diagnosis import roles
 from dflashtui.diagnosis.candidate import nested
 from dflashtui.diagnosis.forms import Weight
+from dflashtui.diagnosis.run import LIVED_ON_LINES
 
 if TYPE_CHECKING:
     from dflashtui.diagnosis.candidate import Candidate
     from dflashtui.diagnosis.run import Run
 
-LIVED_ON_LINES = 8
-"""Ordinary lines of the same process after it: another candidate is the better one."""
 NEAR_THE_END_LINES = 40
 """An error line further from the end of a log that tells of no end was none."""
 
@@ -61,11 +60,7 @@ def tier(candidate: Candidate) -> Tier:
 def _tier_of_trace(candidate: Candidate) -> Tier:
     told = candidate.root
     if told is None or not (told.type or told.message):
-        return (
-            Tier.CUT
-            if candidate.trace and any(one.frames.count for one in candidate.trace.raised)
-            else Tier.NOTHING
-        )
+        return Tier.CUT if candidate.trace and any(one.frames.count for one in candidate.trace.raised) else Tier.NOTHING
     role = _role(told.type, told.text)
     if role is None and told.type and roles.NOISE_TYPES.search(told.type):
         return Tier.DOUBTFUL

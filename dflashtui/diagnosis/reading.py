@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import journal
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 LINE_HEAD_BYTES = 64 * 1024
 LINE_TAIL_BYTES = 256 * 1024
 CHUNK_BYTES = 256 * 1024
+JOURNAL_STARTS = frozenset({b"{", b"\x1e"})
+TO_BE_READ = b"systemd"
+"""Has a stem."""
 
 
 def diagnose_bytes(chunks: Iterable[bytes]) -> Verdict:
@@ -37,8 +41,6 @@ class LogReader:
         self._rest = b""
         self._number = 0
         self._export: ExportReader | None = None
-        self._skipped = 0
-        self._last_dull: tuple[int, bytes] | None = None
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes."""
@@ -54,8 +56,7 @@ class LogReader:
             self._exported(b"\n".join((*lines, self._rest)))
             self._rest = b""
             return
-        for raw in lines:
-            self._line(raw)
+        self._lines(lines)
 
     def finish(self) -> Verdict:
         """The verdict, once all bytes were fed."""
@@ -66,37 +67,30 @@ class LogReader:
                 self._export = ExportReader()
                 self._exported(self._rest + b"\n\n")
             else:
-                self._line(self._rest)
-        self._flush()
+                self._lines([self._rest])
         return self._diagnosis.finish()
 
-    def _line(self, raw: bytes) -> None:
-        self._number += 1
-        is_entry = raw[:1] in {b"{", b"\x1e"} and journal.is_entry(raw)
-        if not self._diagnosis.is_attentive and self._is_dull(raw, is_entry=is_entry):
-            self._skipped += 1
-            if raw:
-                self._last_dull = (self._number, raw)
-            return
-        self._flush()
-        self._diagnosis.feed(_line(raw, self._number))
+    def _lines(self, lines: list[bytes]) -> None:
+        hot = self._sieve.hot([_telling(raw) for raw in lines])
+        at = 0
+        while at < len(lines):
+            if not self._diagnosis.is_attentive:
+                begin, at = at, _from(hot, at, len(lines))
+                self._skip(lines, begin, at)
+                if at == len(lines):
+                    return
+            self._number += 1
+            self._diagnosis.feed(_line(lines[at], self._number))
+            at += 1
 
-    def _is_dull(self, raw: bytes, *, is_entry: bool) -> bool:
-        if not is_entry:
-            return self._sieve.is_dull(raw)
-        message = journal.told_message(raw)
-        return message is not None and self._sieve.is_dull(message)
-
-    def _flush(self) -> None:
-        """Tell of the lines that were left out."""
-        if not self._skipped:
+    def _skip(self, lines: list[bytes], begin: int, end: int) -> None:
+        """Tell of the lines that are left out, and give the last of them that says something."""
+        if begin == end:
             return
-        last = None
-        if self._last_dull:
-            number, raw = self._last_dull
-            last = _line(raw, number)
-        self._diagnosis.skip(self._skipped, last)
-        self._skipped, self._last_dull = 0, None
+        last = next((index for index in range(end - 1, begin - 1, -1) if lines[index]), None)
+        line = _line(lines[last], self._number + 1 + last - begin) if last is not None else None
+        self._number += end - begin
+        self._diagnosis.skip(end - begin, line)
 
     def _exported(self, chunk: bytes) -> None:
         if self._export is None:
@@ -106,6 +100,24 @@ class LogReader:
             self._diagnosis.feed(journal.line_of(fields, self._number))
 
 
+def _from(indexes: list[int], at: int, otherwise: int) -> int:
+    """The first of the ordered indexes that is not before `at`."""
+    place = bisect_left(indexes, at)
+    return indexes[place] if place < len(indexes) else otherwise
+
+
+def _is_entry(raw: bytes) -> bool:
+    return raw[:1] in JOURNAL_STARTS and journal.is_entry(raw)
+
+
+def _telling(raw: bytes) -> bytes:
+    """The bytes that the sieve looks at: of a journal entry its message, or a mark for one that has to be read."""
+    if not _is_entry(raw):
+        return raw
+    message = journal.told_message(raw)
+    return TO_BE_READ if message is None else message
+
+
 def _line(raw: bytes, number: int) -> Line:
-    entry = journal.line_of_json(raw, number) if raw[:1] in {b"{", b"\x1e"} and journal.is_entry(raw) else None
+    entry = journal.line_of_json(raw, number) if _is_entry(raw) else None
     return entry or Line(raw.decode("utf-8", "replace"), number)

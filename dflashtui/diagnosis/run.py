@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 KEPT_FIRST = 40
 KEPT_LAST = 40
-LIFE_LINES = 60
+LIVED_ON_LINES = 8
+"""Ordinary lines of the same process after a failure: it was not its end."""
 WATCH_LINES = 3000
-SERVED_LINES = 1
 
 
 @dataclass(slots=True)
@@ -36,6 +36,10 @@ class Run:
     """`rank3`, `pid71`: named by a launcher as the first to fail."""
     last_words: Line | None = None
     """The service's last ordinary line: the text of a `sys.exit("…")`."""
+    errors: dict[tuple[str, str | None], Candidate] = field(default_factory=dict)
+    """The error lines without their digits."""
+    repeated: dict[str, Candidate] = field(default_factory=dict)
+    """Whole lines without their digits that were such an error before: told at once."""
     pids: set[int] = field(default_factory=set)
     """Of the service's processes that wrote, as the journal knows them; a few of them."""
     began: int | None = None
@@ -70,5 +74,5 @@ class Run:
         self.watched = [
             (since, one)
             for since, one in self.watched
-            if one.life < LIFE_LINES and not one.is_survived and self.lines - since < WATCH_LINES
+            if one.life < LIVED_ON_LINES and not one.is_survived and self.lines - since < WATCH_LINES
         ]
