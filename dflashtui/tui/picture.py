@@ -14,6 +14,7 @@ from dflashtui.tui.gpu_health import is_used
 from dflashtui.tui.subject import gpu_subject, host_subject, unit_subject
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from dflashtui.model.event import Event
@@ -99,6 +100,11 @@ def ready_count(host: HostSnapshot) -> int:
     return sum(unit.readiness is Readiness.READY for unit in host.units or ())
 
 
+def ready_now(hosts: Iterable[HostSnapshot]) -> int:
+    """How many answer now: what an unreachable host said last is no news of today."""
+    return sum(ready_count(host) for host in hosts if host.link.state is LinkState.UP)
+
+
 def problems(picture: Picture) -> tuple[Problem, ...]:
     """Everything that needs a person, worst first, then in the order of the inventory."""
     found = [problem for host in picture.hosts for problem in host_problems(host, picture.now)]
@@ -132,14 +138,14 @@ def _gpu_of(finding: Finding, host: HostSnapshot) -> Gpu | None:
 
 def totals(picture: Picture) -> Totals:
     """The figures of the header."""
-    gpus = [gpu for host in picture.hosts for gpu in host.gpus or ()]
+    gpus = [(host, gpu) for host in picture.hosts for gpu in host.gpus or ()]
     found = problems(picture)
     return Totals(
         hosts_up=sum(host.link.state is LinkState.UP for host in picture.hosts),
         hosts=len(picture.hosts),
-        ready=sum(map(ready_count, picture.hosts)),
+        ready=ready_now(picture.hosts),
         services=sum(len(services(host)) for host in picture.hosts),
-        gpus_used=sum(map(is_used, gpus)),
+        gpus_used=sum(is_used(gpu) for host, gpu in gpus if host.link.state is LinkState.UP),
         gpus=len(gpus),
         alarms=sum(problem.role == "bad" for problem in found),
         unseen=sum(problem.role == "stale" for problem in found),

@@ -179,3 +179,12 @@ def test_a_picture_does_not_change_when_the_feed_goes_on() -> None:
     feed.take(Change(host=LIVE.name, snapshot=host("h-live", units=()), events=(event(0),)))
     assert frozen.hosts == (LIVE,)
     assert frozen.events == ()
+
+
+def test_what_an_unreachable_host_said_last_does_not_count_as_ready_or_in_use() -> None:
+    gone = LIVE.model_copy(update={"link": Link(state=LinkState.UNREACHABLE, error="timed out")})
+    assert totals(Picture(NOW, (LIVE,))).ready > 0
+    assert totals(Picture(NOW, (LIVE,))).gpus_used > 0
+    total = totals(Picture(NOW, (gone,)))
+    assert (total.ready, total.gpus_used) == (0, 0)
+    assert total.services > 0

@@ -9,7 +9,7 @@ from dflashtui.text import printable
 from dflashtui.tui import cells
 from dflashtui.tui.glyphs import link_state
 from dflashtui.tui.listing.table import Row
-from dflashtui.tui.picture import host_problems, ready_count, services
+from dflashtui.tui.picture import host_problems, ready_count, ready_now, services
 from dflashtui.tui.rows.words import unit_label
 from dflashtui.tui.styled import EMPTY, Cell, cell, join, plain, toned
 from dflashtui.tui.subject import Kind, Subject, host_subject
@@ -37,7 +37,7 @@ def fleet_rows(picture: Picture) -> tuple[Row, ...]:
 def group_row(group: str | None, members: Sequence[HostSnapshot]) -> Row:
     """The title of a group, with what a closed group hides."""
     up = sum(host.link.state is LinkState.UP for host in members)
-    ready, total = sum(map(ready_count, members)), sum(len(services(host)) for host in members)
+    ready, total = ready_now(members), sum(len(services(host)) for host in members)
     name = printable(group) if group else "no group"
     marks = " · protected" * members[0].protected + " · read-only" * members[0].read_only
     counted = f"{ready}/{total} ready" if total else "services –"
