@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
+import asyncssh
 import pytest
 
 from dflashtui.config.model import Host
-from dflashtui.errors import CommandFailed, SourceUnavailable, TransportLost
+from dflashtui.errors import AuthDenied, CommandFailed, HostKeyRejected, SourceUnavailable, TransportLost
 from dflashtui.transport.base import Transport
 from dflashtui.transport.connect import open_transport
 from dflashtui.transport.gate import HandshakeGate
@@ -215,11 +216,62 @@ async def test_where_the_disk_is_full_the_old_file_stays_and_no_part_is_left(
         fleet.check(HOST, "rmdir", str(folder))
 
 
-async def test_a_large_file_and_a_flood_arrive_whole(fleet: TestFleet, transport: Transport) -> None:
+@pytest.mark.parametrize("settings", ["", "RekeyLimit 1M\n"], ids=["once", "new keys every megabyte"])
+async def test_a_large_file_and_a_flood_arrive_whole(
+    fleet: TestFleet, sshd: Callable[[str], None], connect: Connect, settings: str
+) -> None:
+    sshd(settings)
     data = bytes(range(256)) * 40_000
     path = PurePosixPath("/root", OURS)
-    await transport.put(data, path, mode=0o600)
-    assert fleet.read_file(HOST, str(path)) == data
-    async with transport.stream(["cat", str(path)]) as stream:
-        assert b"".join([chunk async for chunk in stream]) == data
+    async with connect() as transport:
+        await transport.put(data, path, mode=0o600)
+        assert fleet.read_file(HOST, str(path)) == data
+        async with transport.stream(["cat", str(path)]) as stream:
+            assert b"".join([chunk async for chunk in stream]) == data
     fleet.check(HOST, "rm", str(path))
+
+
+async def test_a_wrong_key_knocks_once(fleet: TestFleet, connect: Connect, tmp_path: Path) -> None:
+    asyncssh.generate_private_key("ssh-ed25519").write_private_key(tmp_path / "key")
+    before = refusals(fleet)
+    with pytest.raises(AuthDenied, match="refuses the login of root: offered 1 of your keys"):
+        async with connect(identity_file=tmp_path / "key"):
+            pass
+    await until(lambda: refusals(fleet) == before + 1)
+
+
+def refusals(fleet: TestFleet) -> int:
+    """Connections that ended before a login, as sshd counts them."""
+    words = fleet.check(HOST, "journalctl", "-q", "-o", "cat", "-u", "ssh", "-n", "400").decode()
+    return words.count("by authenticating user root")
+
+
+async def test_a_changed_host_key_is_refused(fleet: TestFleet, connect: Connect, tmp_path: Path) -> None:
+    other = asyncssh.generate_private_key("ssh-ed25519").export_public_key().decode()
+    (tmp_path / "known_hosts").write_text(f"{fleet.hosts[HOST].address} {other}")
+    with pytest.raises(HostKeyRejected, match="CHANGED") as refused:
+        async with connect(known_hosts=tmp_path / "known_hosts"):
+            pass
+    assert refused.value.kind == "changed"
+    assert len(refused.value.fingerprints) == 2
+
+
+async def test_hosts_behind_a_jump_host_share_its_connection(
+    fleet: TestFleet, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / ".ssh"
+    home.mkdir(mode=0o700)
+    home.joinpath("config").write_text(
+        f"Host name-*\n  ProxyJump root@bastion\nHost bastion\n  HostName {fleet.hosts['gpu-a'].address}\n"
+        f"  IdentityFile {fleet.identity_file}\n  UserKnownHostsFile {fleet.known_hosts}\n"
+        f"Host *\n  HostName {fleet.hosts[HOST].address}\n"
+    )
+    monkeypatch.setenv("HOME", str(tmp_path))
+    async with AsyncExitStack() as stack:
+        links = await asyncio.gather(
+            *(stack.enter_async_context(connect(name=f"name-{number}", address=None)) for number in range(12))
+        )
+        names = {(await link.run(["hostname"])).stdout for link in links}
+        jump = fleet.check("gpu-a", "ss", "-Htn", "state", "established", "sport", "=", ":22").decode()
+        assert names == {HOST.encode() + b"\n"}
+        assert jump.count(f"{fleet.console_address}:") == 1
