@@ -9,7 +9,9 @@ _WORD = r"(?:api[_-]?key|key|token|secret|passwd|password|passphrase|credentials
 _VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',;]+)"""
 # bounded repeats from a word's first letter on, so that no hostile text makes the search slow
 _NAME = rf"(?:[\w-]{{0,64}}[_-])?{_WORD}(?:[_-][\w-]{{0,64}})?"
-NAMED = re.compile(rf"""((?<![\w-]){_NAME}["']?\s{{0,4}}[=:]\s{{0,4}})({_VALUE})""", re.IGNORECASE)
+NAMED = re.compile(
+    rf"""((?<![\w-])(?:(?<!#)|(?![\w-]{{1,64}}:\s\d+\b)){_NAME}["']?\s{{0,4}}[=:]\s{{0,4}})({_VALUE})""", re.IGNORECASE
+)
 OPTION = re.compile(rf"""((?<![\w-])--?{_NAME}(?:\s{{1,4}}|["']\s{{0,2}},\s{{0,4}}))(?!-)({_VALUE})""", re.IGNORECASE)
 BEARER = re.compile(r"\b((?:bearer|basic)\s{1,4})([\w.~+/=-]{6,})", re.IGNORECASE)
 URL_PASSWORD = re.compile(r"(://[^\s/:@]{0,128}:)([^\s/@]{1,256})(?=@)")
@@ -23,7 +25,7 @@ def masked(text: str) -> str:
     """`text` with the values of keys, tokens and passwords replaced by `***`; names stay, so that it still tells.
 
     `--api-key X`, `HF_TOKEN=X`, `"password": "X"`, `https://user:X@host`, `Bearer X`, and tokens of known form.
-    Counts such as `--max-tokens 4096` and paths such as `--ssl-keyfile F` stay.
+    Counts such as `--max-tokens 4096`, `#new-token: 17` and paths such as `--ssl-keyfile F` stay.
     """
     for pattern in (URL_PASSWORD, BEARER, NAMED, OPTION):
         text = pattern.sub(rf"\g<1>{MASK}", text)
