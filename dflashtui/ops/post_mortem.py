@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from dflashtui.errors import DflashError
 from dflashtui.mask import masked
 from dflashtui.model.events import failure_in_words
-from dflashtui.model.failed_run import FailedRun
+from dflashtui.model.failed_run import FailedRun, LogLine
 from dflashtui.model.journal import JournalEntry
 from dflashtui.model.unit import ActiveState
 from dflashtui.ops.excerpt import excerpt, lines_of
+from dflashtui.ops.failed_runs import without_secrets
 from dflashtui.ops.neighbours import Neighbours, neighbours_of
 from dflashtui.ops.probe_facts import exit_of
 from dflashtui.ops.probe_log import RunLog
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from dflashtui.model.gpu import Gpu, Xid
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.journal import JournalItem
+    from dflashtui.model.probe import ProbeResult
     from dflashtui.model.unit import UnitStatus
     from dflashtui.ops.failed_runs import FailedRuns
 
@@ -186,3 +188,27 @@ async def _unit_changes(fleet: Fleet, kept: FailedRuns, host: str, unit: str) ->
     difference = difflib.unified_diff(good.text.splitlines(), now.splitlines(), lineterm="", n=0)
     changed = [line for line in difference if line[:1] in {"+", "-"} and line[:3] not in {"+++", "---"}]
     return {"good_start_at": good.at, "unit_changes": tuple(changed[:MOST_CHANGES])}
+
+
+def of_probe(result: ProbeResult, status: UnitStatus | None) -> FailedRun:
+    """What a probe knows of a run at once; the journal tells the rest."""
+    ended = _ended(status, result.invocation_id)
+    lines = tuple(LogLine(text=text) for text in result.lines)
+    run = FailedRun(
+        host=result.host,
+        unit=result.unit,
+        invocation_id=result.invocation_id,
+        words=result.words,
+        result=ended.result if ended else None,
+        exit_code=result.exit_code,
+        signal=result.signal,
+        started_at=ended.started_at if ended else None,
+        ended_at=ended.exited_at if ended else None,
+        n_restarts=ended.n_restarts if ended else None,
+        cause=result.cause,
+        others=result.others,
+        lines=excerpt(lines, result.cause),
+        line_count=len(lines),
+        neighbours=result.neighbours,
+    )
+    return without_secrets(run)

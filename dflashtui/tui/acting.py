@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from dflashtui.config.model import Config
     from dflashtui.model.action import ActionResult
+    from dflashtui.model.command import CommandResult
+    from dflashtui.tui.crash.starts import Starts
     from dflashtui.tui.picture import Picture
     from dflashtui.tui.shell import Shell
     from dflashtui.tui.subject import Subject
@@ -38,6 +40,10 @@ class NoAudit(Audit):
         """Nothing is recorded."""
 
     def record(self, result: ActionResult) -> str | None:  # noqa: ARG002 - the interface
+        """Nothing is recorded."""
+        return None
+
+    def record_command(self, result: CommandResult) -> str | None:  # noqa: ARG002 - the interface
         """Nothing is recorded."""
         return None
 
@@ -65,8 +71,10 @@ def runs_of(actions: Sequence[UnitAction], picture: Picture) -> tuple[str | None
 class Actor:
     """Asks, acts and tells, for one screen."""
 
-    def __init__(self, screen: Shell) -> None:
+    def __init__(self, screen: Shell, starts: Starts) -> None:
+        """`starts`: those that are asked for are watched there."""
         self._screen = screen
+        self._starts = starts
         self._audit = audit_for(is_demo=screen.fleet.is_demo)
         self.running = 0
         """How many actions have not ended."""
@@ -82,7 +90,7 @@ class Actor:
             words = "not sent: a unit was started anew while you were asked; look again, then ask again"
             self._tell_console(words, Severity.WARN)
             return
-        await self._run(actions)
+        await self.carry_out_confirmed(actions)
 
     async def _ask(self, actions: Sequence[UnitAction]) -> bool:
         picture = self._screen.newest
@@ -103,21 +111,25 @@ class Actor:
         else:
             dialog.add(questions.dependents(properties))
 
-    async def _run(self, actions: Sequence[UnitAction]) -> None:
+    async def carry_out_confirmed(self, actions: Sequence[UnitAction]) -> None:
+        """What a person has said yes to already."""
         stop = asyncio.Event()
         sheet = RunScreen(actions, stop) if len(actions) > 1 else None
         if sheet is not None:
             await self._screen.app.push_screen(sheet)
         self.running += len(actions)
+        self._starts.begin(actions)
         try:
             read_only = self._screen.options.read_only
             async for result in act(actions, self._screen.fleet, self._audit, read_only=read_only, stop=stop):
                 self.running -= 1
+                self._starts.asked(result)
                 self._tell(result, quietly=sheet is not None)
                 if sheet is not None:
                     sheet.result(result)
         finally:
             self.running = 0
+            self._starts.give_up(actions)
         if sheet is not None:
             sheet.end()
 

@@ -22,7 +22,7 @@ from dflashtui.tui.styled import cell
 from dflashtui.tui.subject import Kind, Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from dflashtui.model.journal import JournalItem
@@ -166,6 +166,16 @@ class Journals(Shell):
         pane.show(subject.host, subject.name, items)
         self._shown_run = f"run before this one, {human_span(_age(items[-1], self.clock()))} ago" if items else ""
         self._note(pane)
+
+    def show_run(self, subject: Subject, items: Sequence[JournalItem], words: str) -> None:
+        """These items of one run in the log pane, without following."""
+        pane = self.log_pane
+        if pane is not None:
+            self.workers.cancel_group(self, "journal")
+            self._followed = (pane, subject.host, subject.name)
+            pane.show(subject.host, subject.name, items)
+            self._shown_run = words
+            self._note(pane)
 
     @on(messages.EntryOpened)
     def _open_entry(self, event: messages.EntryOpened) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dflashtui.tui.app import DflashApp
+from dflashtui.tui.crash.card import CrashCard
+from dflashtui.tui.crash.command import CommandScreen
 from dflashtui.tui.dialogs.confirm import Confirm, LightConfirm
 from dflashtui.tui.dialogs.line import CommandLine
 from dflashtui.tui.dialogs.menu import Menu
@@ -25,4 +27,6 @@ SCOPES = (
     RunScreen,
     TextScreen,
     CommandLine,
+    CrashCard,
+    CommandScreen,
 )

@@ -11,8 +11,9 @@ from dflashtui.errors import DflashError
 from dflashtui.model.action import UnitAction, Verb
 from dflashtui.text import printable
 from dflashtui.tui import questions
-from dflashtui.tui.acting import Actor, wished
+from dflashtui.tui.acting import wished
 from dflashtui.tui.copying import copy_choices
+from dflashtui.tui.crash.crashes import Crashes
 from dflashtui.tui.details.gpu import gpu_lines
 from dflashtui.tui.details.host import host_lines
 from dflashtui.tui.details.unit import unit_lines
@@ -23,18 +24,13 @@ from dflashtui.tui.places import Place
 from dflashtui.tui.rows.problems import what_of
 from dflashtui.tui.styled import Cell, cell
 from dflashtui.tui.subject import Kind, Subject
-from dflashtui.tui.tools import Tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
 
     from textual.binding import BindingType
     from textual.command import Provider
 
-    from dflashtui.config.model import Config
-    from dflashtui.fleet.base import Fleet
-    from dflashtui.tui.app import Options
 
 PAGE_WIDTH = 100
 
@@ -46,7 +42,7 @@ def commands() -> type[Provider]:
     return Commands
 
 
-class MainScreen(Tools):
+class MainScreen(Crashes):
     """The console."""
 
     COMMANDS = {commands}  # noqa: RUF012 - Textual declares it so
@@ -72,10 +68,6 @@ class MainScreen(Tools):
         Binding("s", "shell", "shell", show=False, id="row.shell", tooltip="A shell on the host; the console waits"),
         Binding("o", "sort", "sort", show=False, id="list.sort", tooltip="Sort by a column"),
     ]
-
-    def __init__(self, config: Config, fleet: Fleet, options: Options, clock: Callable[[], datetime]) -> None:
-        super().__init__(config, fleet, options, clock)
-        self.actor = Actor(self)
 
     @property
     def subjects(self) -> tuple[Subject, ...]:

@@ -1,0 +1,1 @@
+"""The crash card, and the starts that lead to it."""
