@@ -152,7 +152,7 @@ class SshTransport:
         self, source: str, refused: asyncssh.ChannelOpenError, option: str
     ) -> TransportLost | SourceUnavailable:
         if self._login.connection.is_closed():
-            return TransportLost(self.host, self._login.lost_reason() or said(refused))
+            return TransportLost(self.host, self._login.lost_reason())
         if refused.code == asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED:
             return SourceUnavailable(self.host, source, f"sshd forbids to reach it ({option} in sshd_config)")
         return SourceUnavailable(self.host, source, said(refused))
@@ -160,4 +160,4 @@ class SshTransport:
     async def lost(self) -> Never:
         """Wait until the link ends, and raise `TransportLost`."""
         await self._login.connection.wait_closed()
-        raise TransportLost(self.host, self._login.lost_reason() or "the host closed the connection")
+        raise TransportLost(self.host, self._login.lost_reason())

@@ -19,7 +19,7 @@ from dflashtui.transport.ssh_keys import KeyFiles, key_files, usual_files
 from dflashtui.transport.ssh_known_hosts import Known, known
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")
 SYSTEM_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
@@ -81,6 +81,12 @@ class Route:
     agent_path: str | None
     only_named_keys: bool
     options: asyncssh.SSHClientConnectionOptions
+    versions: Mapping[Path, int | None]
+    """The files that this was read from, with the time of their last change."""
+
+    def is_current(self) -> bool:
+        """Whether the files are what they were. Blocks."""
+        return all(_version(path) == version for path, version in self.versions.items())
 
     @property
     def place(self) -> str:
@@ -130,7 +136,19 @@ def _route(host: Host) -> Route:
         agent_path=_agent(options),
         only_named_keys=only_named,
         options=options,
+        versions={path: _version(path) for path in (*_configs(), *known_keys.files, *named)},
     )
+
+
+def _version(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _configs() -> tuple[Path, ...]:
+    return Path("~/.ssh/config").expanduser(), SYSTEM_CONFIG
 
 
 def hop(spec: str) -> Host:
@@ -144,7 +162,7 @@ def hop(spec: str) -> Host:
 
 def _options(host: Host, name: str) -> asyncssh.SSHClientConnectionOptions:
     """The options of asyncssh, with ssh_config read and nothing else yet."""
-    paths = [path for path in (Path("~/.ssh/config").expanduser(), SYSTEM_CONFIG) if path.exists()]
+    paths = [path for path in _configs() if path.exists()]
     with ExitStack() as stack:
         excerpts = {path: stack.enter_context(excerpt(path, name)) for path in paths}
         try:
@@ -179,7 +197,7 @@ def _known_hosts(host: Host, options: asyncssh.SSHClientConnectionOptions) -> tu
     systems = cast("Sequence[str] | None", options.config.get("GlobalKnownHostsFile"))
     users = USER_KNOWN_HOSTS if users is None else users
     systems = SYSTEM_KNOWN_HOSTS if systems is None else systems
-    return _paths([*users, *systems])
+    return _paths([*users, *systems]) or _paths(USER_KNOWN_HOSTS[:1])
 
 
 def _named_keys(host: Host, options: asyncssh.SSHClientConnectionOptions) -> tuple[tuple[Path, ...], bool]:

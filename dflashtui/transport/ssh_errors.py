@@ -52,12 +52,12 @@ def connecting(attempt: Attempt) -> Iterator[None]:
 
 
 @contextmanager
-def connected(host: str, reason: Callable[[], str | None]) -> Iterator[None]:
+def connected(host: str, reason: Callable[[], str]) -> Iterator[None]:
     """Failures on an established connection are its loss. `reason` gives what is known about it by then."""
     try:
         yield
     except (asyncssh.Error, OSError) as failure:
-        raise TransportLost(host, reason() or said(failure)) from failure
+        raise TransportLost(host, reason()) from failure
 
 
 def _meaning(attempt: Attempt, failure: Exception) -> Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import asyncssh
@@ -83,9 +84,11 @@ class Introduction(asyncssh.SSHClient):
         return HostKeyRejected(host, via + words(key), kind=kind, fingerprints=prints, line=line)
 
     def _if_unknown(self, key: asyncssh.SSHKey) -> str:
+        place = str(self._known.files[0])
         return (
             f"host key of {self._known.identity} is not known: it offers {fingerprint(key)}. Compare that with "
-            f"`ssh-keygen -lf` on the host itself, then add the line to {self._known.files[0]}"
+            f"`ssh-keygen -lf` on the host itself, then add the line to "
+            f"{place if place != os.devnull else 'a file, and name that by known_hosts in hosts.toml'}"
         )
 
     def _if_changed(self, key: asyncssh.SSHKey) -> str:

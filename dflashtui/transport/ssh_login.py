@@ -36,13 +36,15 @@ class Login:
     through: Login | None
     """The jump host."""
 
-    def lost_reason(self) -> str | None:
-        """Why the connection ended, as far as that is known."""
+    def lost_reason(self) -> str:
+        """Why the connection ended."""
+        return self.words(self.introduction.lost)
+
+    def words(self, loss: Exception | None) -> str:
+        """How the end of the connection is told; `None`: it was in order."""
         if self.through is not None and self.through.connection.is_closed():
-            return self.through.lost_reason() or f"{self.through.via}the connection ended"
-        if self.introduction.lost is None:
-            return None
-        words = said(self.introduction.lost)
+            return self.through.lost_reason()
+        words = said(loss) if loss else "the host closed the connection"
         return f"{self.via}{SILENT if 'keepalive' in words else words}"
 
 

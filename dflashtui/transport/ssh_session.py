@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import asyncssh
 
@@ -13,30 +13,31 @@ from dflashtui.text import decoded, printable
 from dflashtui.transport.pipes import Pipes, status_of_signal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from dflashtui.errors import DflashError
     from dflashtui.transport.ssh_command import StartMark
 
 
-class Owner(Protocol):
-    """Whoever counts the sessions of a connection."""
-
-    def granted(self, session: Session) -> None:
-        """The host gave it a channel."""
-
-    def released(self, session: Session) -> None:
-        """Its channel is closed."""
-
-
 class Session(Pipes, asyncssh.SSHClientSession[bytes]):
     """A command on the host; its output begins at our mark."""
 
-    def __init__(self, host: str, argv: Sequence[str], mark: StartMark, owner: Owner, *, is_followed: bool) -> None:
+    def __init__(
+        self,
+        host: str,
+        argv: Sequence[str],
+        mark: StartMark,
+        released: Callable[[Session], None],
+        words: Callable[[Exception | None], str],
+        *,
+        is_followed: bool,
+    ) -> None:
+        """`released`: called when its channel is closed; `words`: how a lost connection is told."""
         super().__init__()
         self.is_followed = is_followed
         self.command = mark.command(argv)
-        self._host, self._program, self._owner = host, argv[0], owner
+        self._host, self._program = host, argv[0]
+        self._released, self._words = released, words
         self._stdout, self._stderr = mark.on_stdout(), mark.on_stderr()
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
         self._closed = asyncio.Event()
@@ -55,7 +56,6 @@ class Session(Pipes, asyncssh.SSHClientSession[bytes]):
     def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
         """The host granted a session."""
         self._channel = chan
-        self._owner.granted(self)
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
         """Output, from the mark on."""
@@ -82,9 +82,9 @@ class Session(Pipes, asyncssh.SSHClientSession[bytes]):
         """The channel is closed; without an exit status nobody knows how the command ended."""
         self._closed.set()
         self._begun.set()
-        self._owner.released(self)
+        self._released(self)
         if self.exit_status is None:
-            lost = TransportLost(self._host, f"{exc or 'the connection ended'}, while {self._program} ran")
+            lost = TransportLost(self._host, f"{self._words(exc)}, while {self._program} ran")
             self.ended(lost if self.is_followed else None)
         elif self._stdout.is_found:
             self.ended()

@@ -52,8 +52,8 @@ class Sessions:
         self._openings = openings
         self._mark = StartMark()
         self._turn = asyncio.Semaphore(SHORT_COMMANDS)
-        self._claims: set[Session] = set()
-        """Those that have a channel, or ask for one."""
+        self._claims: dict[Session, None] = {}
+        """Those that have a channel, or ask for one, oldest first."""
         self._lingering: list[float] = []
         self._limit: int | None = None
         self._freed = asyncio.Event()
@@ -74,18 +74,15 @@ class Sessions:
         async with self._running(self._session(argv, is_followed=True)) as session:
             yield session
 
-    def granted(self, session: Session) -> None:
-        """As `Owner` of a session."""
+    def _session(self, argv: Sequence[str], *, is_followed: bool) -> Session:
+        return Session(self._host, argv, self._mark, self._released, self._login.words, is_followed=is_followed)
 
-    def released(self, session: Session) -> None:
-        """As `Owner` of a session."""
+    def _released(self, session: Session) -> None:
+        """Its channel is closed, or was never granted."""
         if session.is_granted and session.exit_status is None:
             self._lingering.append(monotonic())
-        self._claims.discard(session)
+        self._claims.pop(session, None)
         self._freed.set()
-
-    def _session(self, argv: Sequence[str], *, is_followed: bool) -> Session:
-        return Session(self._host, argv, self._mark, self, is_followed=is_followed)
 
     @asynccontextmanager
     async def _running(self, session: Session) -> AsyncIterator[Session]:
@@ -111,13 +108,16 @@ class Sessions:
 
     async def _room(self, session: Session) -> None:
         """Wait until, by what is known, one more may be opened, and claim it."""
-        if session.is_followed:
-            self._check_streams()
-        while len(self._claims) >= (self._limit or SHORT_COMMANDS + STREAMS):
+        while self._is_full(session):
             self._make_way()
             self._freed.clear()
             await self._freed.wait()
-        self._claims.add(session)
+        self._claims[session] = None
+
+    def _is_full(self, session: Session) -> bool:
+        if session.is_followed:
+            self._check_streams()
+        return len(self._claims) >= (self._limit or SHORT_COMMANDS + STREAMS)
 
     def _check_streams(self) -> None:
         """One session stays free for short commands."""
@@ -143,7 +143,7 @@ class Sessions:
     def _learn(self, refused: asyncssh.ChannelOpenError) -> None:
         """As many as are open, or closed but perhaps not ended, is what the host allows."""
         if self._login.connection.is_closed():
-            raise TransportLost(self._host, self._login.lost_reason() or said(refused)) from refused
+            raise TransportLost(self._host, self._login.lost_reason()) from refused
         now = monotonic()
         self._lingering = [closed_at for closed_at in self._lingering if now - closed_at < LINGERING_SECONDS]
         self._limit = max(1, len(self) + len(self._lingering))
@@ -162,7 +162,7 @@ class Sessions:
             if session.is_granted and self._login.connection.is_closed():
                 await session.over()
                 return
-            self._claims.discard(session)
+            self._released(session)
             if isinstance(failure, asyncssh.ChannelOpenError):
                 raise
             with connected(self._host, self._login.lost_reason):
@@ -173,7 +173,7 @@ class Sessions:
         if session.is_granted:
             await self._end(session)
         else:
-            self.released(session)
+            self._released(session)
 
     async def _end(self, session: Session) -> None:
         """Leave nothing of it on the host; on a slow link that goes on while the caller does."""
@@ -204,7 +204,7 @@ class Sessions:
 
     async def _run_killer(self, process_id: str) -> None:
         killer = self._session(("/bin/sh", "-c", KILL, "sh", process_id), is_followed=False)
-        self._claims.add(killer)
+        self._claims[killer] = None
         try:
             await self._ask(killer)
             killer.send_eof()

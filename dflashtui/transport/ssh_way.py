@@ -56,16 +56,20 @@ class Ways:
 
     async def login(self, host: Host, report_step: Callable[[str], None], stack: AsyncExitStack) -> Login:
         """A login on `host`; `stack` takes what must live as long as the connection, and the connection itself."""
+        return await self._reached(host, Journey(host.name, (host.name,), report_step), stack, None)
+
+    async def _reached(self, host: Host, journey: Journey, stack: AsyncExitStack, tunnel: Login | None) -> Login:
+        way = await self._route(host, journey)
         try:
-            return await self._reached(host, Journey(host.name, (host.name,), report_step), stack, None)
+            if tunnel is None and way.jumps:
+                tunnel = await stack.enter_async_context(self._through(way.jumps, journey))
+            return await self._insisted(way, journey, stack, tunnel)
         except TransportError:
             self._routes.pop(host.name, None)  # the person may mend the files before the next attempt
             raise
 
-    async def _reached(self, host: Host, journey: Journey, stack: AsyncExitStack, tunnel: Login | None) -> Login:
-        way = await self._route(host, journey)
-        if tunnel is None and way.jumps:
-            tunnel = await stack.enter_async_context(self._through(way.jumps, journey))
+    async def _insisted(self, way: Route, journey: Journey, stack: AsyncExitStack, tunnel: Login | None) -> Login:
+        """A login, asked for again a few times where sshd has too many under way."""
         attempt = Attempt(journey.told, way.place, journey.via)
         for wait_seconds in (*RETRIES_SECONDS, None):
             try:
@@ -95,13 +99,13 @@ class Ways:
                     return await log_in(way, attempt, sock=sock)
 
     async def _route(self, host: Host, journey: Journey) -> Route:
-        kept = self._routes.get(host.name)
-        if kept and kept[0] == host and monotonic() < kept[1]:
-            return kept[2]
+        """Kept while the files that it was read from stay as they are; those that are included are not watched."""
+        kept_for, until, kept = self._routes.get(host.name, (None, 0.0, None))
+        fresh = kept if kept_for == host and monotonic() < until else None
         journey.report_step("ssh_config")
         try:
             async with asyncio.timeout(READING_SECONDS), self._reading:
-                read = await aside(lambda: route(host))
+                read = await aside(lambda: fresh if fresh and fresh.is_current() else route(host))
         except TimeoutError as late:
             reason = f"reading ssh_config and keys takes over {READING_SECONDS:.0f} s: does a `Match exec` hang?"
             raise TransportMisconfigured(journey.told, journey.via + reason) from late

@@ -8,7 +8,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from dflashtui.errors import TransportMisconfigured, Unreachable
+from dflashtui.errors import HostKeyRejected, TransportMisconfigured, Unreachable
 from dflashtui.transport import ssh_way
 from tests.support.ssh_server import LoopbackServer, loopback_server
 from tests.support.until import until
@@ -187,4 +187,30 @@ async def test_a_proxy_command_that_fails_is_quoted(home: Home, connect: Connect
     home.config.write_text("Host rack7\n  ProxyCommand sh -c 'echo no way to %h >&2; exit 1'\n")
     with pytest.raises(Unreachable, match=r"rack7:22 is not reached by ProxyCommand: no way to rack7"):
         async with connect(None, address="rack7"):
+            pass
+
+
+async def test_files_are_read_once_until_they_change(
+    home: Home, server: LoopbackServer, connect: Connect, tmp_path: Path
+) -> None:
+    home.config.write_text(f'Match exec "echo >>{tmp_path}/read"\n  Port {server.port}\n')
+    for _ in range(3):
+        async with connect(None):
+            pass
+    assert len((tmp_path / "read").read_text()) == 1
+    home.known_hosts.write_text("")
+    with pytest.raises(HostKeyRejected):
+        async with connect(None):
+            pass
+    home.know(server)
+    async with connect(None):
+        assert server.logins == 4
+
+
+async def test_known_hosts_nowhere_leaves_every_key_unknown(
+    home: Home, server: LoopbackServer, connect: Connect
+) -> None:
+    home.config.write_text("Host *\n  UserKnownHostsFile /dev/null\n  GlobalKnownHostsFile none\n")
+    with pytest.raises(HostKeyRejected, match=r"name that by known_hosts in hosts\.toml"):
+        async with connect(server):
             pass

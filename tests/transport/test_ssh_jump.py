@@ -144,3 +144,27 @@ async def test_a_jump_host_that_drops_early_logins_is_blamed(
         with pytest.raises(Unreachable, match=r"jump host bastion: 127\.0\.0\.1:.* closes the connection"):
             async with connect(None, address=None):
                 pass
+
+
+async def test_what_ran_behind_a_jump_host_that_dies_names_it_too(
+    server: LoopbackServer, jump: LoopbackServer, connect: Connect
+) -> None:
+    async with connect(None, address=None) as transport, transport.stream(["sh", "-c", "echo begun; cat"]) as stream:
+        chunks = aiter(stream)
+        await anext(chunks)
+        jump.farewell()
+        with pytest.raises(TransportLost, match=r"gpu-a: jump host bastion: .*, while sh ran"):
+            await anext(chunks)
+
+
+async def test_a_key_of_the_jump_host_that_becomes_known_is_found(
+    home: Home, server: LoopbackServer, jump: LoopbackServer, connect: Connect
+) -> None:
+    home.known_hosts.unlink()
+    home.know(server)
+    with pytest.raises(HostKeyRejected):
+        async with connect(None, address=None):
+            pass
+    home.know(jump)
+    async with connect(None, address=None):
+        assert jump.logins == 1
