@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -57,6 +58,16 @@ def _resident_bytes(pid: int) -> int:
 def hosts_cpu_seconds(cgroups: Iterable[Path]) -> float:
     """What all processes of some hosts have used since their boot (cgroup v2, usage_usec of cpu.stat)."""
     return sum(int((cgroup / "cpu.stat").read_text().split()[1]) for cgroup in cgroups) / 1e6
+
+
+def schedule(cgroups: Iterable[Path], policy: int, *, priority: int) -> None:
+    """Set the scheduler of this program and of every thread in some hosts; what they start inherits it."""
+    os.sched_setscheduler(0, policy, os.sched_param(priority))
+    for procs in (file for cgroup in cgroups for file in cgroup.rglob("cgroup.procs")):
+        for pid in procs.read_text().split():
+            for task in Path(f"/proc/{pid}/task").glob("*"):
+                with suppress(ProcessLookupError):
+                    os.sched_setscheduler(int(task.name), policy, os.sched_param(priority))
 
 
 class StartedOnHost:
