@@ -31,7 +31,7 @@ FIELDS = (
 FORMAT = "--format=csv,noheader,nounits"
 ASKED = (
     "systemctl show --property=Version; "
-    f"systemctl show {' '.join(repr(unit) for unit in inventory.WATCHED)}; "
+    f"systemctl show {' '.join(inventory.WATCHED)}; "
     f"nvidia-smi --query-gpu={FIELDS} {FORMAT}; "
     f"nvidia-smi --query-compute-apps=pid,gpu_uuid,used_memory,process_name {FORMAT}"
 )
@@ -51,6 +51,9 @@ class Look:
 
 
 def measure(setting: Setting) -> tuple[Row, ...]:
+    for host in setting.fleet.hosts:
+        for unit in inventory.RUNNING:
+            setting.fleet.start(host, unit)
     found = inventory.many(setting.fleet, setting.folder / "check_100", ENTRIES)
     ways: dict[str, Callable[[], Look]] = {
         "ours": lambda: _ours(setting.command, found, setting.environment),

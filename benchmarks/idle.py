@@ -42,7 +42,8 @@ def measure(setting: Setting) -> tuple[Row, ...]:
     fleet = setting.fleet
     give_gpus_to_all(fleet)
     for host in fleet.hosts:
-        fleet.start(host, "sglang-ok.service")
+        for unit in inventory.RUNNING:
+            fleet.start(host, unit)
     found = inventory.real(fleet, setting.folder / "idle", inventory.WATCHED)
     console, isd_environment = (*setting.command, "-c", str(found.hosts_toml)), isd.environment(setting)
     spans: dict[str, list[Span]] = {"still": [], "moving": [], "isd": [], "nobody": []}
