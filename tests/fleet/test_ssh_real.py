@@ -100,11 +100,15 @@ async def test_a_path_that_dies_is_noticed_and_outcomes_are_unknown(fleet: TestF
 
 
 async def test_leaving_while_the_path_is_dead_ends(fleet: TestFleet, connect: Connect) -> None:
-    """Far within the test's limit; TCP itself would take a quarter of an hour."""
-    async with asyncio.timeout(5), connect() as transport, transport.stream(["sh", "-c", f"cat; : {OURS}"]) as stream:
+    """Long before TCP would give up, which takes a quarter of an hour."""
+    async with AsyncExitStack() as stack:
+        transport = await stack.enter_async_context(connect())
+        stream = await stack.enter_async_context(transport.stream(["sh", "-c", f"cat; : {OURS}"]))
         await stream.write(b"x")
         assert await anext(aiter(stream)) == b"x"
         fleet.cut(HOST)
+        async with asyncio.timeout(20):
+            await stack.aclose()
 
 
 @pytest.mark.parametrize("user", ["root", "ops"])
