@@ -16,7 +16,7 @@ LIMIT_BYTES = 2**20
 def log_to_stderr() -> None:
     """Everything, for `-v`."""
     logging.basicConfig(stream=sys.stderr, level=logging.DEBUG, format=FORMAT)
-    logging.getLogger("asyncio").setLevel(logging.INFO)
+    _quieten()
 
 
 def log_to_file(*, verbose: bool) -> None:
@@ -28,7 +28,13 @@ def log_to_file(*, verbose: bool) -> None:
     except OSError:
         handler = logging.NullHandler()
     logging.basicConfig(handlers=[handler], level=logging.DEBUG if verbose else logging.WARNING, format=FORMAT)
-    logging.getLogger("asyncio").setLevel(logging.WARNING)
+    _quieten()
+
+
+def _quieten() -> None:
+    """asyncssh's own log has whole command lines, which may hold secrets."""
+    for name in ("asyncio", "asyncssh", "httpx", "httpcore"):
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 class _PrivateFile(RotatingFileHandler):

@@ -80,6 +80,7 @@ class HostService:
         self._transport = transport
         try:
             async with asyncio.TaskGroup() as group:
+                group.create_task(transport.lost())  # noticed even while no source says anything
                 group.create_task(self._introduce(transport))
                 group.create_task(self.readiness.run(transport))
                 if "journal" in self.plan.sources:
