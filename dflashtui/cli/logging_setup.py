@@ -32,7 +32,7 @@ def log_to_file(*, verbose: bool) -> None:
 
 
 def _quieten() -> None:
-    """asyncssh's own log has whole command lines, which may hold secrets."""
+    """The log of asyncssh has whole command lines, which may hold secrets."""
     for name in ("asyncio", "asyncssh", "httpx", "httpcore"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
