@@ -28,7 +28,7 @@ def _file_name(name: str) -> str:
 
 def replace(path: Path, data: bytes) -> None:
     """Write a file, mode 0600, in place of the one that is there. Raises `OSError`, the old one untouched."""
-    path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    _make_folder(path.parent)
     handle, part = tempfile.mkstemp(prefix=".part-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -38,3 +38,10 @@ def replace(path: Path, data: bytes) -> None:
         with suppress(OSError):
             os.unlink(part)  # noqa: PTH108
         raise
+
+
+def _make_folder(folder: Path) -> None:
+    """Pathlib gives the mode to the last folder alone, not to those above it."""
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir(mode=FOLDER_MODE, exist_ok=True)

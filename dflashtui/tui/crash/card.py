@@ -14,8 +14,10 @@ from dflashtui.text import printable
 from dflashtui.tui.bar import Bar, lines_of
 from dflashtui.tui.crash.lines import card_lines, cause_row, cause_text
 from dflashtui.tui.details.parts import folded
+from dflashtui.tui.dialogs.text import TextScreen
 from dflashtui.tui.header import footer_left
-from dflashtui.tui.keys import shown_key
+from dflashtui.tui.help import all_keys, marked_up
+from dflashtui.tui.keys import described, shown_key
 from dflashtui.tui.rows.words import unit_label
 from dflashtui.tui.styled import EMPTY, Cell, cell, join, measured, plain
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from dflashtui.ops.remedy_value import HostRemedy
     from dflashtui.tui.crash.state import CardState
     from dflashtui.tui.subject import Subject
 
@@ -37,7 +40,9 @@ ABOVE_CAUSE = 3
 class CrashCard(Screen[None]):
     """Draws its `state`; what a key asks for is done by the screen below."""
 
-    HELP = "The number of a remedy runs it, after a question. `F` runs the first cure and restarts the unit."
+    HELP = """The number of a remedy runs it, after a question. `F` runs the first cure and restarts the unit.
+
+Signs at the left of the log: `▶` the cause, `│` its traceback, `▸` said by systemd."""
     CSS_PATH = "crash.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
@@ -53,6 +58,7 @@ class CrashCard(Screen[None]):
         Binding("e", "cause", "to the cause", show=False, id="crash.cause", tooltip="To the cause in the log below"),
         Binding("right_square_bracket", "run(1)", "run before", id="crash.older", tooltip="The failed run before this"),
         Binding("left_square_bracket", "run(-1)", "later run", show=False, id="crash.newer", tooltip="The run after"),
+        Binding("question_mark,f1", "help", "help", id="crash.help", tooltip="Keys of this card"),
         Binding("escape,q,x", "leave", "close", id="crash.leave"),
         Binding("j,down", "scroll(1)", "down", show=False, id="crash.down"),
         Binding("k,up", "scroll(-1)", "up", show=False, id="crash.up"),
@@ -98,8 +104,11 @@ class CrashCard(Screen[None]):
         self._draw()
 
     def show(self, **changes: object) -> None:
-        """More is known."""
+        """More is known. Remedies for another cause do not stay."""
+        before = self.state.cause
         self.state = replace(self.state, **changes)  # type: ignore[arg-type]  # fields of CardState
+        if "remedies" not in changes and self.state.cause != before:
+            self.state = replace(self.state, remedies=None)
         if self.is_mounted:
             self._draw()
             self.refresh_bindings()
@@ -146,7 +155,7 @@ class CrashCard(Screen[None]):
         """Whether a key works now: the footer shows nothing else."""
         state = self.state
         allowed: dict[str, Callable[[], bool]] = {
-            "remedy": lambda: any(key in parameters for key, _ in state.runnable),
+            "remedy": lambda: bool(state.runnable) and self._remedy_of(parameters) is not None,
             "fix": lambda: state.cure is not None,
             "restart": lambda: state.may_change and state.status is not None,
             "copy": lambda: state.cause is not None,
@@ -164,9 +173,18 @@ class CrashCard(Screen[None]):
     def _want(self, what: str, number: int = 0) -> None:
         self._wish(self, what, number)
 
+    def _remedy_of(self, parameters: tuple[object, ...]) -> HostRemedy | None:
+        key = parameters[0] if parameters and isinstance(parameters[0], int) else 0
+        remedies = self.state.remedies or ()
+        return remedies[key - 1] if 1 <= key <= len(remedies) else None
+
     def action_remedy(self, key: int) -> None:
-        """Run a remedy."""
-        self._want("remedy", key)
+        """Run a remedy, or say that there is nothing to run."""
+        remedy = self._remedy_of((key,))
+        if remedy is not None and remedy.argv:
+            self._want("remedy", key)
+        else:
+            self.notify(f"{key} is advice: there is nothing to run", markup=False, timeout=3)
 
     def action_fix(self) -> None:
         """Run the cure, then restart."""
@@ -218,6 +236,12 @@ class CrashCard(Screen[None]):
         """To one end."""
         page = self.query_one("#card")
         (page.scroll_home if way < 0 else page.scroll_end)(animate=False)
+
+    def action_help(self) -> None:
+        """Keys, and what the signs at the left of the log mean."""
+        keys = [([shown_key(key) for key in keys], words) for keys, words in described(type(self)).values()]
+        lines = (*marked_up(self.HELP), *all_keys({"": keys}))
+        self.app.push_screen(TextScreen(cell("crash card", "strong"), {"keys": lines}, "keys"))
 
     def action_leave(self) -> None:
         """Back to where it was opened."""

@@ -161,7 +161,7 @@ class Crashes(Tools):
             card = CrashCard(subject, self._state(subject), self._desk.renewed, self._want, self._badges)
             self.app.push_screen(card)
         total = len(self._failed.of(subject.host, subject.name))
-        card.show(run=run, suspected=suspected, remedies=None, number=1 if run else 0, total=total)
+        card.show(run=run, suspected=suspected, number=1 if run else 0, total=total)
         work = self._desk.ask(card) if suspected or is_read else self._desk.read(card, run_id)
         self.run_worker(work, group=f"card {id(card)}", exclusive=True)
 
@@ -196,10 +196,10 @@ class Crashes(Tools):
         """News of a start that is watched."""
         self._draw_strip()
         card = self._card_of(start.subject)
-        if update.result is None and update.suspected is not None and card is not None and card.state.run is None:
+        if update.result is None and card is not None and card.state.run is None:
             is_new = card.state.suspected != update.suspected
             card.show(suspected=update.suspected)
-            if is_new:
+            if is_new and update.suspected is not None:
                 self.run_worker(self._desk.ask(card), group=f"card {id(card)}", exclusive=True)
         if update.result is not None and update.result.verdict in FAILURES and not update.result.is_complete:
             self._show_failure(start, update.result)

@@ -76,10 +76,7 @@ class Desk:
 
     async def ask(self, card: CrashCard) -> None:
         """Remedies for what the card is about."""
-        cause = card.state.cause
-        card.show(remedies=() if cause is None else None)
-        if cause is not None:
-            card.show(remedies=await self._remedies(card))
+        card.show(remedies=await self._remedies(card))
 
     async def _remedies(self, card: CrashCard) -> tuple[HostRemedy, ...]:
         cause = card.state.cause
@@ -114,9 +111,12 @@ class Desk:
             await self.ask(card)
 
     def restarts(self, card: CrashCard) -> tuple[UnitAction, ...]:
-        """A restart of the card's unit; a start where it does not run and has not failed."""
+        """A restart of the card's unit, or a start where that is what fits; the start limit is lifted if it was hit."""
         subjects, picture, config = (card.subject,), self._screen.newest, self._screen.config
-        return wished(Verb.RESTART, subjects, picture, config) or wished(Verb.START, subjects, picture, config)
+        again = wished(Verb.RESTART, subjects, picture, config) or wished(Verb.START, subjects, picture, config)
+        unit = picture.unit(card.subject)
+        is_limited = unit is not None and unit.result == "start-limit-hit"
+        return (*(wished(Verb.RESET_FAILED, subjects, picture, config) if is_limited else ()), *again)
 
     async def restart(self, card: CrashCard) -> None:
         """After a question."""

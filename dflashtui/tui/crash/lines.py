@@ -47,6 +47,8 @@ def _cause(state: CardState, width: int) -> tuple[Cell, ...]:
         head: Cell = (("× ", "bad"), (kind_in_words(cause), "bad strong"), ("  ·  ", "dim"), sure)
         text = wrapped(told(cause), max(20, width - 2), "strong")[:TITLE_LINES]
         return (head, *((("  ", ""), *line) for line in text), EMPTY)
+    if run is None and state.update is not None:
+        return (cell("nothing is suspected any more: the service went on", "dim"), EMPTY)
     if run is None:
         return (cell("reading the journal of its last failed run …", "dim"), EMPTY)
     if run.problem:
