@@ -13,6 +13,7 @@ from dflashtui.errors import ConfigError
 from dflashtui.tui.ascii import AsciiFilter
 from dflashtui.tui.messages import HostChanged
 from dflashtui.tui.opening import OpeningScreen
+from dflashtui.tui.outline import DEFAULT_THEME
 from dflashtui.tui.own_faults import OwnFaults
 from dflashtui.tui.styled import Cell, cell, join
 from dflashtui.tui.themes import DEFAULTS, all_themes, find_theme
@@ -80,17 +81,21 @@ class DflashApp(OwnFaults, TypeAhead):
         self._choose_theme(outline.theme)
 
     def _choose_theme(self, name: str) -> None:
+        """Use a theme; one that cannot be used is told later, and the default is taken."""
         try:
             theme = find_theme(name, self.options.theme_folders)
         except ConfigError as error:
             self.theme_problems += error.problems
-            return
+            theme = None
         if theme:
             self.register_theme(theme)
         if name in self.available_themes:
             self.theme = name
-        else:
+            return
+        if not self.theme_problems:
             self.theme_problems.append(f"no theme '{name}': ctrl+p, theme lists those there are")
+        if name != DEFAULT_THEME:
+            self._choose_theme(DEFAULT_THEME)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Roles and tones, for themes that do not name them."""

@@ -193,7 +193,9 @@ class Shell(Screen[None]):
         too_small = width < MIN_COLUMNS or height < MIN_LINES
         self.set_class(too_small, "-tiny")
         if too_small:
-            words = f"{width}×{height} is too small: {MIN_COLUMNS}×{MIN_LINES} is needed; dflashtui --check prints text"
+            demo = "DEMO · " if self.fleet.is_demo else ""
+            need = f"{MIN_COLUMNS}×{MIN_LINES} is needed; dflashtui --check prints text"
+            words = f"{demo}{width}×{height} is too small: {need}"
             self.query_one("#too-small", Static).update(words)
         elif self._drawn_picture is not None:
             self._draw_header(self._drawn_picture)

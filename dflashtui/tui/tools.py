@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
+from textual.app import SuspendNotSupported
 from textual.binding import Binding
 
 from dflashtui.errors import DflashError
@@ -163,13 +164,12 @@ class Tools(Travel):
         if not host:
             return
         argv = shell_argv(self.config, host) or (os.environ.get("SHELL", "/bin/sh"),)
-        loop = asyncio.get_running_loop()
-        with self.app.batch_update(), self.app.suspend():
-            loop.add_signal_handler(signal.SIGINT, lambda: None)  # ctrl+c belongs to the shell
-            try:
-                status = await (await asyncio.create_subprocess_exec(*argv)).wait()
-            finally:
-                loop.remove_signal_handler(signal.SIGINT)
+        try:
+            with self.app.batch_update(), self.app.suspend():
+                status = await _run_in_terminal(argv)
+        except SuspendNotSupported:
+            self.notify("this terminal cannot be lent to a shell", severity="warning", markup=False)
+            return
         self.notify(f"{printable(host)}: the shell ended with status {status}", markup=False, timeout=3)
 
 
@@ -186,3 +186,13 @@ def _write_new(path: Path, text: str) -> Path:
     with whole.open("x", encoding="utf-8") as file:
         file.write(text)
     return whole
+
+
+async def _run_in_terminal(argv: tuple[str, ...]) -> int:
+    """Run a program on the terminal; `ctrl+c` belongs to it meanwhile."""
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, lambda: None)
+    try:
+        return await (await asyncio.create_subprocess_exec(*argv)).wait()
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dflashtui.model.journal import JournalItem
     from dflashtui.transport.base import Stream
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 
 
 class FakeFleet:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from dflashtui.tui.subject import Subject
 
 DOUBLE = 2
-MIN_LINES_FOR_TITLES = 4
-"""A lower list has no line of column titles."""
+MIN_LINES_FOR_TITLES = 5
+"""A lower list that cannot show all its rows has no line of column titles."""
 
 
 class RowList(ScrollView, can_focus=True):
@@ -113,7 +113,7 @@ class RowList(ScrollView, can_focus=True):
         """Draw what changed since the last time; to be called after a change of the listing."""
         seen, before = self.listing.seen, self._drawn
         self._drawn = seen
-        self.virtual_size = Size(self._width, len(seen) + self._title_lines)
+        self.virtual_size = Size(self._width, len(seen) + 1)
         if len(seen) != len(before):
             self.refresh()
         else:
@@ -144,7 +144,7 @@ class RowList(ScrollView, can_focus=True):
 
     @property
     def _title_lines(self) -> int:
-        return 1 if self.size.height >= MIN_LINES_FOR_TITLES else 0
+        return 1 if self.size.height >= min(len(self.listing.seen) + 1, MIN_LINES_FOR_TITLES) else 0
 
     @property
     def _width(self) -> int:
@@ -175,7 +175,7 @@ class RowList(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Columns come and go with the width."""
-        self.virtual_size = Size(self._width, len(self.listing.seen) + self._title_lines)
+        self.virtual_size = Size(self._width, len(self.listing.seen) + 1)
         self._keep_cursor_in_view()
         self.refresh()
 
