@@ -24,6 +24,7 @@ class Banner:
 
     @property
     def is_known(self) -> bool:
+        """The first lines were seen."""
         return self._is_none or len(self._keys) == LINES
 
     def recurs(self, text: str, has_failed: Callable[[], bool]) -> bool:

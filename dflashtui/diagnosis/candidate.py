@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import grammar, roles
-from dflashtui.diagnosis.forms import Weight
 from dflashtui.diagnosis.kinds import kind_of, module_of
 from dflashtui.model.finding import Cause, Location
 
 if TYPE_CHECKING:
+    from dflashtui.diagnosis.forms import Weight
     from dflashtui.diagnosis.line import Line
     from dflashtui.diagnosis.trace import Raised, Trace
 
@@ -20,7 +19,8 @@ CUT_OFF = "the traceback is cut off before its exception"
 LOOKUPS = frozenset({"KeyError", "LookupError", "StopIteration", "Empty", "IndexError"})
 """They say what was not found; the error raised in answer says what that means."""
 QUOTED = re.compile(
-    r"(?:^|[\s('\":])(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))(?:: |\(['\"]?)(?P<text>[^\n]{3,2000})"
+    r"(?:^|[\s('\":])(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))(?:: |"
+    r"\(['\"]?)(?P<text>[^\n]{3,2000})"
 )
 
 
@@ -64,11 +64,13 @@ class Candidate:
 
     @property
     def text(self) -> str:
+        """The whole message."""
         told = self.root
         return told.text if told else self.message
 
     @property
     def name(self) -> str | None:
+        """The exception's type."""
         told = self.root
         return told.type if told else self.exception
 

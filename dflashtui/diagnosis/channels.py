@@ -89,9 +89,11 @@ class Channels:
             ]
 
     def close(self, channel: Channel) -> None:
+        """It has ended."""
         self._open = [one for one in self._open if one is not channel]
 
     def close_all(self) -> None:
+        """Another run begins."""
         self._open.clear()
 
     def close_shape(self, shape: str) -> None:

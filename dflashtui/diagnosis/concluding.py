@@ -50,13 +50,18 @@ def conclude(run: Run, past: tuple[Cause, ...], result: UnitResult | None) -> Ve
         return Verdict(fatal=False, cause=None, others=past)
     if tier(order[0]) is Tier.STATUS:
         order = [*_last_words(run, order[0]), *order]
-    seen = {order[0].key}
-    others = [one for one in order[1:] if tier(one) in SHOWN and not (one.key in seen or seen.add(one.key))]  # type: ignore[func-returns-value]
+    others = _others(order)
     return Verdict(
         fatal=True,
         cause=_told(order[0], order, run),
         others=(*(_told(one, [], run) for one in others[:MAX_OTHERS]), *past),
     )
+
+
+def _others(order: list[Candidate]) -> list[Candidate]:
+    """Of each further candidate that tells something one copy."""
+    first_of = {one.key: one for one in reversed(order)}
+    return [one for one in order[1:] if tier(one) in SHOWN and first_of[one.key] is one]
 
 
 def _told(candidate: Candidate, order: list[Candidate], run: Run) -> Cause:
@@ -85,7 +90,7 @@ def _nccl_words(order: list[Candidate]) -> Candidate | None:
 
 
 def _last_words(run: Run, end: Candidate) -> list[Candidate]:
-    """The sentence of a `sys.exit("…")`: what the service said last, before it ended with a status that says nothing."""
+    """The sentence of a `sys.exit("…")`: what the service said last, where the status says nothing."""
     line = run.last_words
     if line is None or end.kind not in {None, "unknown"} or not any(char.isalpha() for char in line.text):
         return []

@@ -28,7 +28,7 @@ class Weight(IntEnum):
 
 
 class Form(NamedTuple):
-    """`word`: what the line holds, in lower case, asked first because it is cheap. Groups: `text`, `exception`, `file`, `line`."""
+    """`word`: what the line holds, in lower case, asked first because it is cheap. Groups: `text`, `file`, `line`."""
 
     name: str
     word: str
@@ -118,7 +118,8 @@ FORMS: tuple[Form, ...] = (
     _form(
         "shell",
         "exec: ",
-        r"(?P<text>exec: .{1,300}(?:not found|No such file or directory|executable file not found.*|permission denied.*))",
+        r"(?P<text>exec: .{1,300}(?:not found|No such file or directory|executable file not found.*|"
+        r"permission denied.*))",
         FATAL,
         "systemd-exec",
     ),
@@ -180,7 +181,9 @@ FORMS: tuple[Form, ...] = (
     _form(
         "argparse",
         ": error: ",
-        r"(?:[\w./ -]{1,200}): error: (?P<text>(?:unrecognized arguments|argument |the following arguments|one of the arguments|ambiguous option|invalid choice|not allowed|expected |no such|too (?:few|many)|unknown ).*)",
+        r"(?:[\w./ -]{1,200}): error: (?P<text>(?:unrecognized arguments|argument |the following arguments|"
+        r"one of the arguments|ambiguous option|invalid choice|not allowed|expected |no such|too (?:few|many)|"
+        r"unknown ).*)",
         FATAL,
         "bad-argument",
     ),
@@ -188,7 +191,10 @@ FORMS: tuple[Form, ...] = (
     _form(
         "click",
         "error: ",
-        r"^(?:Error|error): (?P<text>(?:No such (?:option|command)|Missing (?:option|argument|parameter)|Invalid value|Got unexpected|Option |unexpected argument|unrecognized|invalid value|unknown (?:flag|shorthand|command|argument|option)|the following required|a value is required|invalid argument|argument|required flag|flag |Found argument|The following required).*)",
+        r"^(?:Error|error): (?P<text>(?:No such (?:option|command)|Missing (?:option|argument|parameter)|"
+        r"Invalid value|Got unexpected|Option |unexpected argument|unrecognized|invalid value|unknown (?:flag|"
+        r"shorthand|command|argument|option)|the following required|a value is required|invalid argument|"
+        r"argument|required flag|flag |Found argument|The following required).*)",
         FATAL,
         "bad-argument",
     ),
@@ -199,7 +205,8 @@ FORMS: tuple[Form, ...] = (
     _form(
         "typer-box",
         "│",
-        r"^│ (?P<text>(?:No such (?:option|command)|Missing (?:option|argument|parameter)|Invalid value|Got unexpected|Option ).{0,300}?) *│$",
+        r"^│ (?P<text>(?:No such (?:option|command)|Missing (?:option|argument|parameter)|Invalid value|"
+        r"Got unexpected|Option ).{0,300}?) *│$",
         FATAL,
         "bad-argument",
     ),
@@ -277,7 +284,8 @@ FORMS: tuple[Form, ...] = (
     _form(
         "signalled",
         "signal",
-        rf"(?P<text>.{{0,200}}(?:signaled to shutdown with signal|died with <Signals\.|(?:terminated|killed) by signal) ?{_FATAL_SIGNAL}.*)",
+        rf"(?P<text>.{{0,200}}(?:signaled to shutdown with signal|died with <Signals\.|(?:terminated|"
+        rf"killed) by signal) ?{_FATAL_SIGNAL}.*)",
         SIGNALLED,
     ),
     _form(

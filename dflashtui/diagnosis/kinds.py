@@ -1,7 +1,7 @@
 """What a message means: the kinds of the contract (crash-log forms, part 8).
 
-Adding a kind or a wording: one row in `kinds_environment`, `kinds_gpu` or `kinds_use`, in the order in which they are
-tried, and a sample log beside it.
+Adding a kind or a wording: one row in `kinds_environment`, `kinds_gpu`, `kinds_model` or `kinds_use`, which are tried
+in this order, and a sample log beside it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis.kinds_environment import ENVIRONMENT
 from dflashtui.diagnosis.kinds_gpu import GPU
+from dflashtui.diagnosis.kinds_model import MODEL
 from dflashtui.diagnosis.kinds_use import USE, WEAK_RULES
 
 if TYPE_CHECKING:
     from dflashtui.diagnosis.rule import Rule
 
-RULES = (*ENVIRONMENT, *GPU, *USE)
+RULES = (*ENVIRONMENT, *GPU, *MODEL, *USE)
 PROGRAMMING = ("config-validation", "abort", "timeout", "bad-argument", "model-not-found", "nccl")
 NOT_OF: dict[str, tuple[str, ...]] = dict.fromkeys(
     (
@@ -86,7 +87,7 @@ def _first_rule(exception: str | None, text: str, rules: tuple[Rule, ...]) -> st
 
 
 def module_of(kind: str, text: str) -> str | None:
-    """The top-level name that the message is about: the missing module, the owner of a missing name, the binary package."""
+    """The top-level name that the message is about: the missing module, the owner of a name, the binary package."""
     cut = text[:TEXT_LIMIT]
     match kind:
         case "missing-module":

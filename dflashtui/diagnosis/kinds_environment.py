@@ -76,7 +76,7 @@ ENVIRONMENT: tuple[Rule, ...] = (
     # limits and memory of the host
     rule(
         "resource-limit",
-        r"/dev/shm.{0,300}(?:No space left|insufficient|not enough|too small)",
+        r"/dev/shm.{0,300}(?:No space left|insufficient|not enough|too small)",  # noqa: S108 - compared
         r"No space left on device.{0,200}/dev/shm",
         r"insufficient shared memory",
         r"out of shared memory",

@@ -60,7 +60,7 @@ STOPPING = re.compile(r"^Stopping (?!Session |User )")
 OVER = re.compile(
     r"Main process exited|Failed with result|Deactivated successfully|^Stopped |Unit entered failed state"
 )
-"""Behind these a "Started" belongs to the next attempt. Reports of a failed spawn may come before the attempt's own "Started"."""
+"""Behind these a "Started" belongs to the next attempt; reports of a failed spawn may come before the own one."""
 OF_UNIT = re.compile(rf"^{UNIT}: (?P<text>.*)$", re.DOTALL)
 SIGNAL_KINDS = {4: "unsupported-arch", 6: "abort", 7: "resource-limit", 11: "segfault"}
 EXIT_KINDS = {

@@ -21,16 +21,30 @@ FAULT = re.compile(r"Fatal Python error: (?P<text>.*)$")
 TERMINATE = re.compile(r"terminate called after throwing an instance of '(?P<type>[^']{1,300})'")
 TERMINATE_BARE = re.compile(r"terminate called (?:without an active exception|recursively)")
 LIBCXX = re.compile(
-    r"libc\+\+abi: terminating (?:due to|with) uncaught exception of type (?P<type>[\w:<> ,*&]{1,300}?)(?:: (?P<text>.*))?$"
+    r"libc\+\+abi: terminating (?:due to|"
+    r"with) uncaught exception of type (?P<type>[\w:<> ,*&]{1,300}?)(?:: (?P<text>.*))?$"
 )
 WHAT = re.compile(r"\s*what\(\):\s{0,4}(?P<text>.*)$")
 PANIC = re.compile(
-    r"thread '(?P<thread>[^']{0,200})'(?: \(\d+\))? panicked at (?:'(?P<quoted>.*)', )?(?P<file>[^:',]{1,1000}):(?P<line>\d+)(?::\d+)?:?$"
+    r"thread '[^']{0,200}'(?: \(\d+\))? panicked at (?:'(?P<quoted>.*)', )?"
+    r"(?P<file>[^:',]{1,1000}):(?P<line>\d+)(?::\d+)?:?$"
 )
 GO_PANIC = re.compile(r"(?:panic|fatal error): (?P<text>.+)$")
 GO_FILE = re.compile(r"\s+(?P<file>/?[\w./@~+-]{1,1000}\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?")
 GO_FUNCTION = re.compile(r"(?P<function>\S.{0,300})\(.{0,400}\)$")
 FAULT_LINES = 400
+OF_FAULT = (
+    *(
+        "Python runtime state:",
+        "Extension modules:",
+        "Binary file",
+        "<no Python frame>",
+        "<Cannot",
+        "<truncated",
+        "...",
+    ),
+    *("ModuleNotFoundError:", "LookupError:", "sys.", "Current thread", "Thread 0x"),
+)
 GO_LINES = 60
 
 
@@ -46,6 +60,7 @@ class FaultReader:
 
     @property
     def is_in_message(self) -> bool:
+        """The text has come; what follows may be more of it."""
         return False
 
     def feed(self, text: str, number: int | None) -> Fate:
@@ -74,21 +89,7 @@ class FaultReader:
 
 
 def _is_of_fault(bare: str) -> bool:
-    return (
-        bare.endswith("(most recent call first):")
-        or bare.startswith(
-            (
-                "Python runtime state:",
-                "Extension modules:",
-                "Binary file",
-                "<no Python frame>",
-                "<Cannot",
-                "<truncated",
-                "...",
-            )
-        )
-        or bare.startswith(("ModuleNotFoundError:", "LookupError:", "sys.", "Current thread", "Thread 0x"))
-    )
+    return bare.endswith("(most recent call first):") or bare.startswith(OF_FAULT)
 
 
 class TerminateReader:
@@ -105,6 +106,7 @@ class TerminateReader:
 
     @property
     def is_in_message(self) -> bool:
+        """The text has come; what follows may be more of it."""
         return not self._awaits_what
 
     def feed(self, text: str, number: int | None) -> Fate:
@@ -137,6 +139,7 @@ class PanicReader:
 
     @property
     def is_in_message(self) -> bool:
+        """The text has come; what follows may be more of it."""
         return bool(self._raised.message)
 
     def feed(self, text: str, number: int | None) -> Fate:
@@ -162,6 +165,7 @@ class GoReader:
 
     @property
     def is_in_message(self) -> bool:
+        """The text has come; what follows may be more of it."""
         return True
 
     def feed(self, text: str, number: int | None) -> Fate:

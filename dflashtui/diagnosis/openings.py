@@ -43,7 +43,7 @@ def _native(scene: Scene, by: Written) -> bool:
 
 
 def _without_header(scene: Scene, by: Written) -> bool:
-    """A frame alone: of a SyntaxError in the main file, of ray, or of a log whose head is lost; not faulthandler's form."""
+    """A frame alone, not of faulthandler's form: a SyntaxError in the main file, ray, or a log whose head is lost."""
     text = by.look.text
     if not FRAME.match(text) or (" in " in text and ", in " not in text):
         return False
@@ -70,7 +70,7 @@ def _header(scene: Scene, by: Written, at: int) -> None:
 def _trace(scene: Scene, by: Written, before: str) -> Trace:
     """`before`: the text on the header's own line."""
     is_glued = bool(before.strip(ORNAMENT))
-    near = [said.text for said in scene.said if scene.count - said.count <= NEAR_LINES]
+    near = [said.text for said in scene.said if scene.count - said.at <= NEAR_LINES]
     context = before.strip() if is_glued else "\n".join(near)
     level = by.look.level or (None if is_glued else _announced(scene))
     return Trace(context=context, label=_label(by, before, context), pid=by.pid, level=level)
@@ -89,7 +89,7 @@ def _label(by: Written, before: str, context: str) -> str | None:
 
 def _announced(scene: Scene) -> str | None:
     """The level of the record on the line before, if that announces a traceback."""
-    if not scene.said or scene.count - scene.said[0].count != 1:
+    if not scene.said or scene.count - scene.said[0].at != 1:
         return None
     return scene.said[0].level if roles.ANNOUNCING.search(scene.said[0].text) else None
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from dflashtui.diagnosis.scene import Scene, Written
 
 GENERAL_ERROR = re.compile(
-    r"(?<![\w'\"=-])(?:error|errors|failed|failure|fatal|cannot|could not|couldn't|unable to|exception|not found|no such|"
+    r"(?<![\w'\"=-])(?:error|errors|failed|failure|fatal|cannot|could not|couldn't|unable to|exception|"
+    r"not found|no such|"
     r"denied|refused|invalid|insufficient|unsupported|out of memory)\b",
     re.IGNORECASE,
 )

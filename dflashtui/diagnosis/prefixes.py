@@ -53,10 +53,11 @@ TOKENS: tuple[Token, ...] = (
     _token(
         "time",
         "[",
-        rf"\[(?:{_DATE}|\d\d/[A-Z][a-z][a-z]/\d{{4}}|\d\d/\d\d/\d{{4}}-|\d\d[-/]\d\d(?:[-/]\d\d)?)?[ :T]?{_TIME}{_ZONE}\](?: |$)",
+        rf"\[(?:{_DATE}|\d\d/[A-Z][a-z][a-z]/\d{{4}}|\d\d/\d\d/\d{{4}}-|"
+        rf"\d\d[-/]\d\d(?:[-/]\d\d)?)?[ :T]?{_TIME}{_ZONE}\](?: |$)",
     ),
-    _token("rank", CAPITALS, rf"{_MONTH} {_TIME} \d{{4}}\[\d+,(?P<label>\d+)\]<std(?:err|out)>: ?"),  # mpirun
-    _token("rank", "[", r"\[\d+,(?P<label>\d+)\]<std(?:err|out)>: ?"),
+    _token("rank", CAPITALS, rf"{_MONTH} {_TIME} \d{{4}}\[\d+,(?P<label>\d+)\]<std(?:err|out)>:"),  # mpirun
+    _token("rank", "[", r"\[\d+,(?P<label>\d+)\]<std(?:err|out)>:"),
     _token("time", CAPITALS, rf"(?:[A-Z][a-z]{{2}} {_DATE} {_TIME} [A-Z]{{2,5}}|{_MONTH} {_TIME})(?= )"),
     _token("time", DIGITS, r"\d{9,10}\.\d{3,9}(?= )"),
     _token("time", "[", r"\[ *\d+\.\d{6}\] "),
@@ -83,7 +84,7 @@ TOKENS: tuple[Token, ...] = (
     _token("level", CAPITALS, rf"(?P<level>{LEVELS}):[\w.]{{1,80}}:(?=\S)", after=(None,)),  # logging.basicConfig
     _token("level", CAPITALS, rf"(?P<level>{LEVELS})(?::\s{{0,9}}|\s{{1,9}}|$)(?!=)"),
     _token("level", "[", rf"\[ ?(?P<level>{LEVELS}|trace|debug|info|warning|warn|error|fatal) ?\]:?\s{{0,9}}"),
-    # [TensorRT-LLM][ERROR], [TM][ERROR], [TRT-LLM] [E]
+    # TensorRT-LLM and turbomind: a name and a level, each in brackets
     _token("level", "[", rf"\[[A-Za-z][\w-]{{0,30}}\] ?\[(?P<level>{LEVELS}|[IWEF])\] ?"),
     # of glog and torchrun: E0102 03:04:05.6 71 pump.cc:7]
     _token(
@@ -113,9 +114,8 @@ TOKENS: tuple[Token, ...] = (
     _token("separator", "-|", r"[-|] +", after=("time", "level", "source", "name", "writer")),
     _token("name", CAPITALS + SMALL + "_", rf"[\w.:<>-]{{1,120}} +[-|] +(?=(?:{LEVELS})\b)", after=("separator",)),
     _token("name", CAPITALS + SMALL + "_", r"[\w.:<>-]{1,120} +\| +", after=("separator",)),
-    _token(
-        "name", "[", r"\[(?:\d{1,10}|MainThread|MainProcess|[a-z][\w.]{2,60})\]:? +", after=("time", "level", "name")
-    ),
+    _token("name", "[", r"\[(?P<pid>\d{1,10})\]:? +", after=("time", "level", "name")),
+    _token("name", "[", r"\[(?:MainThread|MainProcess|[a-z][\w.]{2,60})\]:? +", after=("time", "level", "name")),
 )
 BY_START: dict[str, tuple[Token, ...]] = {
     start: tuple(token for token in TOKENS if start in token.starts)
@@ -151,17 +151,17 @@ def strip(text: str) -> Stripped:
         return Stripped(text)
     labels: dict[str, str] = {}
     shape: list[str] = []
-    position, previous, is_record = 0, None, False
+    end, is_record = 0, False
     for token, match, position in _tokens(text):
-        previous = token.kind
+        end = position
         is_record |= token.kind in {"time", "level"}
         for name, value in match.groupdict().items():
             if value:
                 labels[token.kind if name == "label" else name] = value.strip()
         shape.append(_shape(token, match))
-    if previous is None:
+    if not end:
         return Stripped(text)
-    rest = REPEATED.sub("", text[position:]) if "repeated" in text else text[position:]
+    rest = REPEATED.sub("", text[end:]) if "repeated" in text else text[end:]
     return _stripped(rest, labels, "".join(shape), is_record=is_record)
 
 

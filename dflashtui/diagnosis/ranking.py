@@ -38,23 +38,24 @@ class Tier(IntEnum):
     NOTHING = 11
 
 
+TIERS = {
+    Weight.EXPLICIT: Tier.EXPLICIT,
+    Weight.FATAL: Tier.OWN,
+    Weight.SIGNALLED: Tier.SIGNALLED,
+    Weight.STATUS: Tier.STATUS,
+}
+
+
 def tier(candidate: Candidate) -> Tier:
     """Where the candidate stands."""
     if candidate.is_survived or candidate.life >= LIVED_ON_LINES or candidate.is_doubtful:
         return Tier.DOUBTFUL
     if candidate.trace:
         return _tier_of_trace(candidate)
-    match candidate.weight:
-        case Weight.EXPLICIT:
-            return Tier.OWN if candidate.kind == "timeout" else Tier.EXPLICIT
-        case Weight.FATAL:
-            return Tier.OWN
-        case Weight.SIGNALLED:
-            return Tier.SIGNALLED
-        case Weight.STATUS:
-            return Tier.STATUS
-        case _:
-            return _tier_of_words(candidate)
+    if candidate.weight is Weight.EXPLICIT and candidate.kind == "timeout":
+        return Tier.OWN  # an exception before it explains it
+    place = TIERS.get(candidate.weight)
+    return _tier_of_words(candidate) if place is None else place
 
 
 def _tier_of_trace(candidate: Candidate) -> Tier:
@@ -104,16 +105,14 @@ def _counts(place: Tier, candidate: Candidate, run: Run) -> bool:
     """Whether it can be the cause at all: an error line of a service that lives is none."""
     if run.stopped_at is not None and candidate.order > run.stopped_at:
         return False
+    if run.is_dead or place in {Tier.EXPLICIT, Tier.OWN}:
+        return place is not Tier.NOTHING
     match place:
-        case Tier.EXPLICIT | Tier.OWN:
-            return True
         case Tier.BARE | Tier.TELLING | Tier.SIGNALLED | Tier.GENERAL:
-            return run.is_dead or (not run.is_ready and run.lines - candidate.since < NEAR_THE_END_LINES)
+            return not run.is_ready and run.lines - candidate.since < NEAR_THE_END_LINES
         case Tier.VICTIM | Tier.WRAPPER | Tier.STATUS:
-            return run.is_dead or candidate.trace is not None or not run.is_ready
-        case Tier.DOUBTFUL:
-            return run.is_dead
+            return candidate.trace is not None or not run.is_ready
         case Tier.CUT:
-            return run.is_dead or not candidate.life
+            return not candidate.life
         case _:
             return False

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import grammar
 from dflashtui.diagnosis.frames import FRAME
-from dflashtui.diagnosis.trace import Trace
 
 if TYPE_CHECKING:
-    from dflashtui.diagnosis.trace import Link, Raised
+    from dflashtui.diagnosis.trace import Link, Raised, Trace
 
 STRANGERS_ALLOWED = 12
 """Lines of others between two frames, after which the traceback counts as cut off."""
@@ -53,10 +52,12 @@ class TraceReader:
 
     @property
     def is_in_message(self) -> bool:
+        """The exception was named; what follows may be more of its message."""
         return self._place is _Place.MESSAGE
 
     @property
     def current(self) -> Raised:
+        """The exception that is being read."""
         return self.trace.raised[-1]
 
     def feed(self, text: str, number: int | None) -> Fate:
@@ -90,7 +91,7 @@ class TraceReader:
             return self._header(text, number)
         match self._place:
             case _Place.FRAMES:
-                return self._in_frames(text, number)
+                return self._in_frames(text)
             case _Place.MESSAGE:
                 return self._in_message(text, number)
             case _:
@@ -111,14 +112,14 @@ class TraceReader:
         """Behind a chaining sentence a header is due; a frame will do, for SyntaxErrors and cut logs have none."""
         if FRAME.match(text):
             self._begin(self._link, number)
-            return self._in_frames(text, number)
+            return self._in_frames(text)
         exception = grammar.exception_line(text)
         if exception and exception.is_sure:
             self._begin(self._link, number)
             return self._named(exception.type, exception.text)
         return self._stranger()
 
-    def _in_frames(self, text: str, number: int | None) -> Fate:
+    def _in_frames(self, text: str) -> Fate:
         frame = FRAME.match(text)
         if frame:
             self._indent = len(frame["indent"])
@@ -154,7 +155,7 @@ class TraceReader:
     def _in_message(self, text: str, number: int | None) -> Fate:
         if FRAME.match(text):
             self._begin("nested", number)
-            return self._in_frames(text, number)
+            return self._in_frames(text)
         self._message_lines += 1
         if self._message_lines > self.message_lines_allowed and not text.startswith(" "):
             return Fate.OVER

@@ -33,7 +33,10 @@ TITLES: dict[str, tuple[str, ...]] = {
         "do not mix conda's and the system's libstdc++",
     ),
     "shared-library": (
-        "install the library or its wheel, or extend LD_LIBRARY_PATH in the unit: a login shell's environment is not the unit's",
+        (
+            "install the library or its wheel, or extend LD_LIBRARY_PATH in the unit: a login shell's "
+            "environment is not the unit's"
+        ),
     ),
     "cuda-oom": (
         "lower the memory share, the context length or the batch, or use more GPUs",
@@ -51,10 +54,16 @@ TITLES: dict[str, tuple[str, ...]] = {
     "bad-argument": ("correct or drop the argument; compare with --help of the installed version",),
     "model-not-found": ("check the path on the host, as the unit's user; mount or download the model",),
     "model-invalid": (
-        "download the file again (a tiny file is a Git LFS pointer), or upgrade the engine and transformers for a new architecture",
+        (
+            "download the file again (a tiny file is a Git LFS pointer), or upgrade the engine and transformers "
+            "for a new architecture"
+        ),
     ),
     "gpu-unavailable": (
-        "see that the driver is loaded, that the device is visible to the unit (CUDA_VISIBLE_DEVICES, DevicePolicy=) and that the fabric manager runs",
+        (
+            "see that the driver is loaded, that the device is visible to the unit (CUDA_VISIBLE_DEVICES, "
+            "DevicePolicy=) and that the fabric manager runs"
+        ),
     ),
     "gpu-lost": (
         "move the services off this GPU, then reset it or reboot; have the hardware checked if it comes again",
@@ -62,10 +71,16 @@ TITLES: dict[str, tuple[str, ...]] = {
     "driver-mismatch": ("reboot after a driver update, update the driver, or use a build for an older CUDA",),
     "unsupported-arch": ("use a build for this GPU or CPU, or half instead of bfloat16",),
     "kernel-compile": (
-        "look at the compiler's first error: a missing header, another nvcc, a ptxas too old for the GPU, an unwritable cache",
+        (
+            "look at the compiler's first error: a missing header, another nvcc, a ptxas too old for the GPU, an "
+            "unwritable cache"
+        ),
     ),
     "nccl": (
-        "check the interface names, the size of /dev/shm, the firewall, and the versions on all nodes; NCCL_DEBUG=WARN tells more",
+        (
+            "check the interface names, the size of /dev/shm, the firewall, and the versions on all nodes; "
+            "NCCL_DEBUG=WARN tells more"
+        ),
     ),
     "config-validation": ("correct the setting that the message names",),
     "permission": ("check the owner of the file or folder it names, HOME and the cache variables of the unit's user",),
@@ -99,9 +114,25 @@ COMMANDS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 PORT = re.compile(r"(?:port\D{0,12}|:)(?P<port>\d{2,5})\b")
 VENV = re.compile(r"^(?P<root>/.{1,400})/lib(?:64)?/python3\.\d+/")
-DISTRIBUTIONS = {"cv2": "opencv-python-headless", "PIL": "pillow", "yaml": "pyyaml", "sklearn": "scikit-learn", "zmq": "pyzmq", "flashinfer": "flashinfer-python",
-                 "google": "protobuf", "dotenv": "python-dotenv", "attr": "attrs", "sgl_kernel": "sglang-kernel", "flash_attn": "flash-attn", "skimage": "scikit-image",
-                 "bs4": "beautifulsoup4", "Crypto": "pycryptodome", "pynvml": "nvidia-ml-py", "jwt": "pyjwt", "serial": "pyserial", "multipart": "python-multipart"}  # fmt: skip
+DISTRIBUTIONS = {
+    "cv2": "opencv-python-headless",
+    "PIL": "pillow",
+    "yaml": "pyyaml",
+    "sklearn": "scikit-learn",
+    "zmq": "pyzmq",
+    "flashinfer": "flashinfer-python",
+    "google": "protobuf",
+    "dotenv": "python-dotenv",
+    "attr": "attrs",
+    "flash_attn": "flash-attn",
+    "skimage": "scikit-image",
+    "bs4": "beautifulsoup4",
+    "Crypto": "pycryptodome",
+    "pynvml": "nvidia-ml-py",
+    "jwt": "pyjwt",
+    "serial": "pyserial",
+    "multipart": "python-multipart",
+}
 """Import names that differ from their distribution's; all others are taken as they are."""
 
 

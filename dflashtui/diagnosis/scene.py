@@ -22,7 +22,8 @@ NEAR_LINES = 3
 class Said(NamedTuple):
     """A line of no traceback."""
 
-    count: int
+    at: int
+    """Which line of the log: `Scene.count`."""
     text: str
     level: str | None
 

@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 STEMS = (
-    "traceback", "error", "xception", "fail", "fatal", "kill", "abort", "panic", "terminat", "no module", "not found", "cannot ",
-    "can't ", "could", "unable", "no such", "of memory", "xid ", 'file "', "timed out", "denied", "assert", "dumped", "refused",
-    "in use", "invalid", "illegal", "nccl warn", "systemd", "exit", "signal", "startup complete", "listening", "unavailable",
-    "smashing", "corrupt", "double free", "segfault", "n fault", "supported", "shutting", "nvrm", "must be",
+    "traceback", "error", "xception", "fail", "fatal", "kill", "abort", "panic", "terminat", "no module",
+    "not found", "cannot ", "can't ", "could", "unable", "no such", "of memory", "xid ", 'file "', "timed out",
+    "denied", "assert", "dumped", "refused", "in use", "invalid", "illegal", "nccl warn", "systemd", "exit",
+    "signal", "startup complete", "listening", "unavailable", "smashing", "corrupt", "double free", "segfault",
+    "n fault", "supported", "shutting", "nvrm", "must be",
 )  # fmt: skip
 """In lower case. A line without any of them can neither begin nor be a finding."""
 BYTE_STEMS = tuple(stem.encode() for stem in STEMS)
@@ -28,7 +29,7 @@ def is_dull(text: str) -> bool:
 
 
 class Sieve:
-    """Tells dull lines fast: of those that differ only in their digits one was looked at, the others are looked at together."""
+    """Tells dull lines fast: of those that differ only in their digits one was looked at, the rest together."""
 
     def __init__(self) -> None:
         self._dull: set[bytes] = set()

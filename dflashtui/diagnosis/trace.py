@@ -71,7 +71,3 @@ class Trace:
             del self.raised[MAX_CHAIN // 2]
         self.raised.append(new)
         return new
-
-    @property
-    def is_named(self) -> bool:
-        return any(one.type for one in self.raised)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dflashtui.model.finding import Cause
+if TYPE_CHECKING:
+    from dflashtui.model.finding import Cause
 
 
 @dataclass(frozen=True, slots=True)
