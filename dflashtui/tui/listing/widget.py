@@ -226,7 +226,7 @@ class RowList(ScrollView, can_focus=True):
         elif is_marked:
             style = self.get_component_rich_style("row-list--marked")
         pieces = row_pieces(row, self._columns, gutter, self._width)
-        if is_cursor and self.app.native_ansi_color:
+        if is_cursor and self.has_focus and self.app.native_ansi_color:
             pieces = toned(pieces, "strong")  # reversed colours would make a patchwork of it
         return self._strip(pieces, style)
 

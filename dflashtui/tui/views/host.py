@@ -19,11 +19,14 @@ from dflashtui.tui.panes.detail_pane import DetailPane
 from dflashtui.tui.panes.list_pane import ListPane
 from dflashtui.tui.rows.gpus import gpu_rows, no_gpu_words
 from dflashtui.tui.rows.tables import GPUS, UNITS
-from dflashtui.tui.rows.units import no_unit_words, unit_rows
+from dflashtui.tui.rows.units import is_old, no_unit_words, unit_rows
+from dflashtui.tui.styled import toned
 from dflashtui.tui.subject import Kind, Subject, host_subject
 from dflashtui.tui.views.base import View
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from textual.app import ComposeResult
     from textual.widget import Widget
 
@@ -100,17 +103,18 @@ class HostView(View):
         self._units.rows.empty_words = no_unit_words(host)
         self._units.show(unit_rows(host, picture.now))
         self._gpus.rows.empty_words = no_gpu_words(host)
-        self._gpus.caption = self._gpu_caption(host)
+        self._gpus.caption = self._gpu_caption(host, picture.now)
         self._gpus.show(gpu_rows(host, picture.now))
         self._draw_detail(host, picture)
 
-    def _gpu_caption(self, host: HostSnapshot) -> Cell | None:
+    def _gpu_caption(self, host: HostSnapshot, now: datetime) -> Cell | None:
         """While the list is folded to its title: its cells, or why there are none."""
         if not STACKED <= self.size.width < SIDE_BY_SIDE or self._gpus.has_class("-current"):
             return None
         if not host.gpus:
             return (("GPUs ", ""), ("–", "dim"), (f"  {no_gpu_words(host)}", "dim"))
-        return (("GPUs  ", ""), *gpu_cells(host.gpus), ("  ", ""), *memory_of(host.gpus))
+        values = (*gpu_cells(host.gpus), ("  ", ""), *memory_of(host.gpus))
+        return (("GPUs  ", ""), *(toned(values, "stale") if is_old(host, now) else values))
 
     def reachable(self, width: int) -> tuple[Widget, ...]:
         """Between 80 and 99 columns there is no room for details: `d` shows them."""
