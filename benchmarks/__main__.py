@@ -10,8 +10,9 @@ from pathlib import Path
 from benchmarks.machine import machine
 from benchmarks.row import Row, document, table
 from benchmarks.setting import Setting, say
+from benchmarks.terminal import NeverSeenError
 
-NAMES = ("first_frame", "check_100", "event_to_screen", "idle", "quit")
+NAMES = ("first_frame", "check_100", "event_to_screen", "idle", "quit", "diagnose")
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -19,17 +20,22 @@ def main() -> int:
     wanted = _options()
     facts = machine() | {"scheduled_ahead_of_others": wanted.ahead}
     rows: list[Row] = []
+    failed = False
     with Setting(wanted.repeat, wanted.patience) as setting:
         if wanted.ahead:
             setting.go_ahead_of_others()
         for name in wanted.names or NAMES:
             say(name)
-            rows += importlib.import_module(f"benchmarks.{name}").measure(setting)
+            try:
+                rows += importlib.import_module(f"benchmarks.{name}").measure(setting)
+            except NeverSeenError as error:
+                say(f"{name} could not be measured: {error}")
+                failed = True
         facts["busy_percent_before_turns"] = setting.busy
     print(table(rows))
     print(f"{facts['cores']} cores, {facts['cpu']}; in use by others before the turns: {_busy(setting.busy)}")
     print(f"kept in {_keep(rows, facts)}")
-    return 0
+    return int(failed)
 
 
 def _options() -> argparse.Namespace:

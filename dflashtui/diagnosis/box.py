@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 TOP = "╭┌+"
 BOTTOM = "╰└+"
 SIDE = "│|┃"
+BELOW = 1000
+"""More than any line below a box is indented: logging handlers put the whole traceback in a column."""
 BOX_FRAME = re.compile(r"(?P<file>(?:[/~.<]|[A-Za-z]:\\).{0,4096}?):(?P<line>\d{1,9}) in (?P<function>\S{0,300})\s*$")
 SYNTHETIC = re.compile(r"in \S{1,300}:\d{1,9}$")
 
@@ -69,7 +71,7 @@ class BoxReader(TraceReader):
         bare = text.strip()
         if bare[:1] in tuple(BOTTOM) and bare[-1:] not in tuple(SIDE):
             self._is_inside = False
-            self._indent = 0
+            self._indent = BELOW
             return
         content = bare.strip(SIDE).strip()
         if content[:1] in tuple(SIDE + TOP + BOTTOM) or SYNTHETIC.match(content):

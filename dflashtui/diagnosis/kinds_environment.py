@@ -27,10 +27,6 @@ ENVIRONMENT: tuple[Rule, ...] = (
         r"cannot import name ",
     ),
     rule(
-        "gpu-unavailable",
-        r"lib(?:cuda|nvidia-ml)\.so[.\d]*: cannot open shared object file",
-    ),
-    rule(
         "shared-library",
         r"cannot open shared object file",
         r"image not found",
@@ -137,7 +133,7 @@ ENVIRONMENT: tuple[Rule, ...] = (
     ),
     rule(
         "cuda-oom",
-        types=(r"OutOfMemoryError$", r"OutOfMemoryException$"),
+        types=(r"(?<!^ray\.exceptions\.)OutOfMemoryError$", r"OutOfMemoryException$"),
     ),
     rule(
         "host-oom",
@@ -170,6 +166,7 @@ ENVIRONMENT: tuple[Rule, ...] = (
         r"signal: 9",
         r"\bexit -9\b",
     ),
+    rule("cuda-oom", r"\bout of memory\b"),
     # ports
     rule(
         "port-in-use",

@@ -42,6 +42,7 @@ GPU: tuple[Rule, ...] = (
         "unsupported-arch",
         r"no kernel image is available",
         r"invalid device function",
+        r"device kernel image is invalid",
         r"compute capability",
         r"is not compatible with the current PyTorch",
         r"illegal instruction",

@@ -9,6 +9,7 @@ MODEL: tuple[Rule, ...] = (
     rule(
         "bad-argument",
         r"unrecognized arguments?",
+        r"invalid argument: -",
         r"invalid choice",
         r"the following arguments are required",
         r"expected (?:one|at least one|\d+) arguments?",
@@ -185,6 +186,8 @@ MODEL: tuple[Rule, ...] = (
         "model-not-found",
         r"Repo id must",
         r"does not appear to have a file named",
+        r"Error no file named",
+        r"Cannot find the config file",
         r"not in the cached files",
         r"couldn't find (?:it|them) in the cached",
         r"Repository Not Found",

@@ -11,6 +11,7 @@ USE: tuple[Rule, ...] = (
         r"\d+ validation errors?",
         r"must be divisible by",
         r"divisible by",
+        r"is (?:smaller|larger|greater|bigger|less) than",
         r"is not divisible",
         r"must be (?:a |an |set |one |in |at |less|greater|between|positive|>|<|>=|<=|equal|either|power|"
         r"specified|provided|smaller|larger|no |the same|used|enabled|disabled|non)",

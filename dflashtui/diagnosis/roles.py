@@ -13,6 +13,7 @@ WRAPPER_TYPES = re.compile(
     r"LLMServerError|DeploymentFailedError|ProcessLookupError)$"
 )
 WRAPPER_TEXT = re.compile(
+    r"^Fatal Python error: Aborted|"
     r"see (?:the )?(?:root cause|stack ?trace|error|logs?|traceback|exception|above)|"
     r"(?:initialization|startup|start-up|launch\w*|boot\w*) failed|"
     r"(?:engine|worker|server|shard|process|rank \d+|scheduler|child|subprocess|core|proc\w*|replica|"
