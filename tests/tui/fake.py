@@ -43,13 +43,15 @@ class FakeFleet:
 
     def __init__(self, *snapshots: HostSnapshot) -> None:
         self._snapshots = {snapshot.name: snapshot for snapshot in snapshots}
-        self._changes: asyncio.Queue[Change] = asyncio.Queue()
+        self._subscribers: list[asyncio.Queue[Change]] = []
         self.performed: list[UnitAction] = []
         self.fails: set[str] = set()
         """Units on which every action fails."""
         self.may_end: asyncio.Event | None = None
         """Actions end when it is set; `None`: at once."""
         self.journal: tuple[JournalItem, ...] = ()
+        self.written = asyncio.Event()
+        """Followers are given the last item of the journal when it is set."""
         self.properties_of: dict[str, str] = {"RequiredBy": "gateway.service", "Id": "x"}
         self.looked_at: tuple[str, ...] = ()
         self.refreshed: list[str | None] = []
@@ -81,17 +83,23 @@ class FakeFleet:
 
     def post(self, snapshot: HostSnapshot, *events: Event) -> None:
         self._snapshots[snapshot.name] = snapshot
-        self._changes.put_nowait(Change(snapshot.name, snapshot, events))
+        for changes in self._subscribers:
+            changes.put_nowait(Change(snapshot.name, snapshot, events))
 
     @asynccontextmanager
     async def subscribe(self) -> AsyncIterator[AsyncIterator[Change]]:
+        changes: asyncio.Queue[Change] = asyncio.Queue()
         for snapshot in self._snapshots.values():
-            self._changes.put_nowait(Change(snapshot.name, snapshot))
-        yield self._stream()
+            changes.put_nowait(Change(snapshot.name, snapshot))
+        self._subscribers.append(changes)
+        try:
+            yield self._stream(changes)
+        finally:
+            self._subscribers.remove(changes)
 
-    async def _stream(self) -> AsyncIterator[Change]:
+    async def _stream(self, changes: asyncio.Queue[Change]) -> AsyncIterator[Change]:
         while True:
-            yield await self._changes.get()
+            yield await changes.get()
 
     @asynccontextmanager
     async def follow(
@@ -100,8 +108,12 @@ class FakeFleet:
         yield self._journal(lines)
 
     async def _journal(self, lines: int) -> AsyncIterator[tuple[JournalItem, ...]]:
-        yield self.journal[-lines:]
-        await asyncio.Event().wait()
+        yield self.journal[-lines:] if lines else ()
+        written = self.written
+        while True:
+            await written.wait()
+            yield self.journal[-1:]
+            written.clear()
 
     async def history(
         self, host: str, unit: str, *, lines: int, before: str | None = None, invocation_id: str | None = None

@@ -20,6 +20,7 @@ from dflashtui.text import printable
 from dflashtui.tui.acting import Actor
 from dflashtui.tui.crash.card import CrashCard
 from dflashtui.tui.crash.desk import Desk
+from dflashtui.tui.crash.later import run_later
 from dflashtui.tui.crash.starts import Start, Starts
 from dflashtui.tui.crash.state import CardState
 from dflashtui.tui.crash.strip import FAILURES, StartStrip
@@ -162,8 +163,10 @@ class Crashes(Tools):
             self.app.push_screen(card)
         total = len(self._failed.of(subject.host, subject.name))
         card.show(run=run, suspected=suspected, number=1 if run else 0, total=total)
-        work = self._desk.ask(card) if suspected or is_read else self._desk.read(card, run_id)
-        self.run_worker(work, group=f"card {id(card)}", exclusive=True)
+        if suspected or is_read:
+            run_later(self, f"card {id(card)}", self._desk.ask, card)
+        else:
+            run_later(self, f"card {id(card)}", self._desk.read, card, run_id)
 
     def _state(self, subject: Subject) -> CardState:
         may_change = self._desk.may_change(subject.host)
@@ -200,7 +203,7 @@ class Crashes(Tools):
             is_new = card.state.suspected != update.suspected
             card.show(suspected=update.suspected)
             if is_new and update.suspected is not None:
-                self.run_worker(self._desk.ask(card), group=f"card {id(card)}", exclusive=True)
+                run_later(self, f"card {id(card)}", self._desk.ask, card)
         if update.result is not None and update.result.verdict in FAILURES and not update.result.is_complete:
             self._show_failure(start, update.result)
         self.refresh_bindings()
@@ -212,7 +215,7 @@ class Crashes(Tools):
         if result.verdict in FAILURES:
             self._show_failure(start, result)
         elif result.verdict.value == "ready":
-            self.run_worker(self._desk.keep_good(start.subject), group=f"good {start.subject}", exclusive=True)
+            run_later(self, f"good {start.subject}", self._desk.keep_good, start.subject)
 
     def _show_failure(self, start: Start, result: ProbeResult) -> None:
         """A card for a start that the person asked for; never over a dialog or while something is typed."""
@@ -256,7 +259,7 @@ class Crashes(Tools):
             if is_alive(unit) and unit.invocation_id:
                 self._lived[subject] = unit.invocation_id
             elif has_failed(unit) and self._lived.pop(subject, None) == unit.invocation_id and self._is_due(subject):
-                self.run_worker(self._desk.keep_failed(subject), group=f"keep {subject}", exclusive=True)
+                run_later(self, f"keep {subject}", self._desk.keep_failed, subject)
 
     def _is_due(self, subject: Subject) -> bool:
         if self.starts.of(subject) is not None:
@@ -301,7 +304,7 @@ class Crashes(Tools):
         except DflashError as error:
             self.notify(printable(str(error)), severity="warning", markup=False)
             return
-        self.show_run(subject, items, "the run that failed")
+        self.show_run(subject, items, "failed run")
         if run.cause and any(isinstance(item, JournalEntry) for item in items):
             pane.on_log_prompt_typed(LogPrompt.Typed("/", run.cause.message[:SEARCH_CHARACTERS]))
 

@@ -21,6 +21,7 @@ from dflashtui.text import printable
 from dflashtui.tui.acting import audit_for, wished
 from dflashtui.tui.crash.asking import remedy_question
 from dflashtui.tui.crash.command import CommandScreen
+from dflashtui.tui.crash.later import run_later
 from dflashtui.tui.dialogs.confirm import Confirm
 from dflashtui.tui.subject import unit_subject
 
@@ -138,9 +139,13 @@ class Desk:
     async def _run(self, command: HostCommand, *, has_more: bool) -> CommandResult | None:
         screen = self._screen
         sheet = CommandScreen(command, end=lambda: worker.cancel())  # noqa: PLW0108 - it is made below
-        running = run_command(command, screen.fleet, self._audit, sheet.line, read_only=screen.options.read_only)
+
+        async def running() -> CommandResult:
+            read_only = screen.options.read_only
+            return await run_command(command, screen.fleet, self._audit, sheet.line, read_only=read_only)
+
         await screen.app.push_screen(sheet)
-        worker = screen.run_worker(running, group="command", exit_on_error=False)
+        worker = run_later(screen, "command", running, exit_on_error=False)
         try:
             result = await worker.wait()
         except WorkerCancelled:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dflashtui.model.action import Verb
 from dflashtui.ops.probe import Probe
 from dflashtui.ops.probe_wanted import wanted_of
+from dflashtui.tui.crash.later import run_later
 from dflashtui.tui.crash.strip import Watched
 from dflashtui.tui.subject import Subject, unit_subject
 
@@ -114,7 +115,7 @@ class Starts:
             self._leave(before)
         self._starts[start.subject] = start
         group = f"start {action.host} {action.unit}"
-        start.worker = self._screen.run_worker(self._watch(start, probe), group=group, exclusive=True)
+        start.worker = run_later(self._screen, group, self._watch, start, probe)
 
     async def _watch(self, start: Start, probe: Probe) -> None:
         result = await probe.run(start.asked)
