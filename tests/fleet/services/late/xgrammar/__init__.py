@@ -1,0 +1,3 @@
+"""A stand-in for xgrammar 0.1.10."""
+
+__version__ = "0.1.10"
