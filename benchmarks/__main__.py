@@ -12,7 +12,7 @@ from benchmarks.row import Row, document, table
 from benchmarks.setting import Setting, say
 from benchmarks.terminal import NeverSeenError
 
-NAMES = ("first_frame", "check_100", "event_to_screen", "idle", "quit", "diagnose")
+NAMES = ("first_frame", "check_100", "event_to_screen", "idle", "quit", "diagnose", "probe")
 RESULTS = Path(__file__).parent / "results"
 
 
