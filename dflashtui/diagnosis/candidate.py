@@ -44,6 +44,8 @@ class Candidate:
     """Copies of it: other ranks, the same text printed again by a parent."""
     since: int = 0
     """Lines of the run before it."""
+    ordinary_before: int = 0
+    """Ordinary lines of the run before it."""
     life: int = 0
     """Ordinary lines of the same process since."""
     is_survived: bool = False

@@ -53,6 +53,7 @@ class Diagnosis:
         """`count` lines that have none of the stems went by; `last` was the last of them with words."""
         self._scene.count += count
         self._scene.run.lines += count
+        self._scene.run.ordinary += count
         self._scene.run.last_words = last or self._scene.run.last_words
 
     def feed(self, line: Line) -> None:
@@ -123,6 +124,7 @@ class Diagnosis:
             return True
         if self.is_attentive or not is_dull(line.text):
             return False
+        scene.run.ordinary += 1
         if line.text.strip():
             scene.run.last_words = line
         return True

@@ -38,6 +38,7 @@ def plain(scene: Scene, by: Written) -> None:
     _label_by_rank(scene, bare)
     if not (_formed(scene, by) or _general(scene, bare, by)):
         scene.run.last_words = by.line
+        scene.run.ordinary += 1
         _lives(scene, by)
     scene.note(bare, by.look.level)
 

@@ -87,6 +87,7 @@ def _role(exception: str | None, text: str) -> Tier | None:
 
 def ranked(run: Run) -> list[Candidate]:
     """The candidates that count, the cause first."""
+    run.age()
     placed = [(tier(one), _guilt(one, run), one.order, one) for one in run.candidates]
     counted = [entry for entry in placed if _counts(entry[0], entry[3], run)]
     counted.sort(key=lambda entry: entry[:3] if entry[0] is not Tier.DOUBTFUL else (entry[0], entry[1], -entry[2]))

@@ -71,7 +71,8 @@ class LogReader:
         return self._diagnosis.finish()
 
     def _lines(self, lines: list[bytes]) -> None:
-        hot = self._sieve.hot([_telling(raw) for raw in lines])
+        has_entries = bool(lines) and (_is_entry(lines[0]) or _is_entry(lines[-1]))
+        hot = self._sieve.hot([_telling(raw) for raw in lines] if has_entries else lines)
         at = 0
         while at < len(lines):
             if not self._diagnosis.is_attentive:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import roles
+from dflashtui.diagnosis.forms import Weight
 
 if TYPE_CHECKING:
     from dflashtui.diagnosis.candidate import Candidate
@@ -16,6 +17,8 @@ KEPT_LAST = 40
 LIVED_ON_LINES = 8
 """Ordinary lines of the same process after a failure: it was not its end."""
 WATCH_LINES = 3000
+PASSED_LINES = 60
+LINE_WEIGHTS = frozenset({Weight.TELLING, Weight.GENERAL})
 
 
 @dataclass(slots=True)
@@ -44,12 +47,15 @@ class Run:
     """Of the service's processes that wrote, as the journal knows them; a few of them."""
     began: int | None = None
     lines: int = 0
+    ordinary: int = 0
+    """Lines that tell of nothing."""
 
     def add(self, candidate: Candidate) -> None:
         """One more; beyond the bound a middle one goes."""
-        candidate.since = self.lines
+        candidate.since, candidate.ordinary_before = self.lines, self.ordinary
         self.candidates.append(candidate)
-        self.watched.append((self.lines, candidate))
+        if candidate.weight not in LINE_WEIGHTS:
+            self.watched.append((self.lines, candidate))
         if len(self.candidates) > KEPT_FIRST + KEPT_LAST:
             del self.candidates[KEPT_FIRST]
         if len(self.watched) > KEPT_LAST:
@@ -59,6 +65,12 @@ class Run:
         """It was none."""
         self.candidates = [one for one in self.candidates if one is not candidate]
         self.watched = [entry for entry in self.watched if entry[1] is not candidate]
+
+    def age(self) -> None:
+        """Error lines with many ordinary lines behind them were no end; they are too many to watch each."""
+        for one in self.candidates:
+            if one.weight in LINE_WEIGHTS and self.ordinary - one.ordinary_before >= PASSED_LINES:
+                one.life = max(one.life, LIVED_ON_LINES)
 
     def live(self, text: str, pid: int | None, label: str | None) -> None:
         """An ordinary line of a process: what failed in it before was not its end."""
