@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dflashtui.model.failed_run import LogLine
 from dflashtui.model.journal import JournalEntry
+from dflashtui.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,6 +19,7 @@ BEFORE, AFTER, LAST = 36, 6, 14
 HEADER = "Traceback (most recent call last)"
 HEADER_WITHIN = 80
 MESSAGE_CHARACTERS = 160
+BEGIN_CHARACTERS = 40
 
 
 def lines_of(items: Iterable[JournalItem]) -> list[LogLine]:
@@ -57,13 +59,19 @@ def _marked(line: LogLine, at: int, first: int, place: int | None) -> LogLine:
 
 
 def _place(lines: Sequence[LogLine], cause: Cause) -> int | None:
-    """The line that tells the cause: with the exception's name and its message, else with the message."""
+    """The line that tells the cause: with the exception's name and its message, else with the message.
+
+    The message was cleaned of control sequences when it was read, the lines were not.
+    """
     name = (cause.exception or "").rpartition(".")[2]
-    message = cause.message.strip()[:MESSAGE_CHARACTERS]
-    told = [at for at, line in enumerate(lines) if message and message in line.text]
-    named = [at for at in told if name and name in lines[at].text]
-    alone = [at for at, line in enumerate(lines) if name and not message and line.text.strip().endswith(name)]
-    return next(iter((*named, *told, *alone)), None)
+    message = printable(cause.message.strip(), limit=MESSAGE_CHARACTERS).rstrip("…")
+    begin = message[:BEGIN_CHARACTERS]
+    texts = [printable(line.text) for line in lines]
+    told = [at for at, text in enumerate(texts) if message and message in text]
+    begun = [at for at, text in enumerate(texts) if begin and name and begin in text and name in text]
+    named = [at for at in told if name and name in texts[at]]
+    alone = [at for at, text in enumerate(texts) if name and not message and text.strip().endswith(name)]
+    return next(iter((*named, *begun, *told, *alone)), None)
 
 
 def _first(lines: Sequence[LogLine], place: int) -> int:

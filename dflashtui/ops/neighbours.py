@@ -8,19 +8,20 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from dflashtui.errors import DecodeError, DflashError
+from dflashtui.model.gpu import Xid
+from dflashtui.model.kernel import OomKill
 from dflashtui.model.xids import meaning
 from dflashtui.source.journal_argv import JSON
 from dflashtui.source.journal_entry import decode_entry
 from dflashtui.source.kernel import OomReader, xid
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from dflashtui.fleet.base import Fleet
-    from dflashtui.model.gpu import Xid
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.journal import JournalEntry
-    from dflashtui.model.kernel import OomKill
 
 WITHIN_SECONDS = 30.0
 LIMIT_SECONDS = 10.0
@@ -34,8 +35,12 @@ class Neighbours:
 
     xids: tuple[Xid, ...] = ()
     kills: tuple[OomKill, ...] = ()
-    entries: tuple[JournalEntry, ...] = ()
-    """The kernel's own lines about them, for the diagnosis."""
+    lines: tuple[tuple[Xid | OomKill, JournalEntry], ...] = ()
+    """The kernel's own lines about them."""
+
+    def of_run(self, unit: str, pids: Collection[int], buses: Collection[str]) -> tuple[JournalEntry, ...]:
+        """The lines that a run has to do with, by its processes and GPUs: only these may be the cause of its end."""
+        return tuple(entry for fault, entry in self.lines if _concerns(fault, unit, pids, buses))
 
     def words(self, host: HostSnapshot) -> tuple[str, ...]:
         """A line each, at most five."""
@@ -46,15 +51,21 @@ async def neighbours_of(fleet: Fleet, host: str, ended_at: datetime, *, by_sudo:
     """The faults that are known already, and those in the kernel's part of the journal, if it can be read."""
     entries = await _kernel_lines(fleet, host, ended_at, by_sudo=by_sudo)
     reader = OomReader()
-    xids = [found for entry in entries if (found := xid(entry))]
-    kills = [kill for entry in entries if (kill := reader.read(entry))]
+    lines = [(fault, entry) for entry in entries if (fault := xid(entry) or reader.read(entry))]
+    xids = [fault for fault, _ in lines if isinstance(fault, Xid)]
+    kills = [fault for fault, _ in lines if isinstance(fault, OomKill)]
     snapshot = fleet.snapshot(host)
     xids += [one for one in snapshot.xids if one not in xids and _is_near(one.at, ended_at)]
     kills += [one for one in snapshot.oom_kills if one not in kills and _is_near(one.at, ended_at)]
-    telling = tuple(entry for entry in entries if "NVRM" in entry.message or "oom" in entry.message.lower())
     return Neighbours(
-        tuple(sorted(xids, key=lambda one: one.at)), tuple(sorted(kills, key=lambda one: one.at)), telling
+        tuple(sorted(xids, key=lambda one: one.at)), tuple(sorted(kills, key=lambda one: one.at)), tuple(lines)
     )
+
+
+def _concerns(fault: Xid | OomKill, unit: str, pids: Collection[int], buses: Collection[str]) -> bool:
+    if isinstance(fault, OomKill):
+        return fault.unit == unit or fault.pid in pids
+    return fault.pid in pids or (fault.pid is None and fault.pci_bus_id in buses)
 
 
 def _is_near(at: datetime, ended_at: datetime) -> bool:

@@ -37,6 +37,8 @@ LOOK_BACK_LINES = 2000
 ALIVE = frozenset({ActiveState.ACTIVE, ActiveState.RELOADING, ActiveState.REFRESHING, ActiveState.DEACTIVATING})
 WAITING = frozenset({"auto-restart", "auto-restart-queued"})
 MOST_CHANGES = 20
+MOST_GPUS = 4
+"""Shown where nobody knows which ones are the unit's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +90,17 @@ async def post_mortem(
     by_sudo = config.host(host).become == "sudo"
     near = await neighbours_of(fleet, host, ended_at, by_sudo=by_sudo) if ended_at else Neighbours()
     defined = config.unit(unit)
-    run = _told(host, unit, defined.engine if defined else None, reading, near)
+    gpus = _gpus(snapshot, before, unit, reading.run_id, defined.gpus if defined else ())
+    run = _told(host, unit, defined.engine if defined else None, reading, near, gpus)
     more = {
         "ended_at": ended_at,
         "neighbours": near.words(snapshot),
-        **_gpus_before(before, snapshot, unit, reading.run_id, defined.gpus if defined else ()),
+        **_gpus_before(before, snapshot, unit, reading.run_id, gpus),
         **await _unit_changes(fleet, kept, host, unit),
     }
-    return Found(kept.keep(run.model_copy(update=more)), near.xids)
+    whole = run.model_copy(update=more)
+    is_failure = run.cause is not None or run.result not in {None, "success"}
+    return Found(kept.keep(whole) if is_failure else without_secrets(whole), near.xids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +146,12 @@ def _last_at(items: Sequence[JournalItem]) -> datetime | None:
     return items[-1].at if items else None
 
 
-def _told(host: str, unit: str, engine: str | None, reading: _Reading, near: Neighbours) -> FailedRun:
+def _told(
+    host: str, unit: str, engine: str | None, reading: _Reading, near: Neighbours, gpus: Sequence[Gpu]
+) -> FailedRun:
     log = RunLog(host, engine)
     log.catch_up(reading.items)
-    for entry in near.entries:
+    for entry in near.of_run(unit, log.pids, [gpu.pci_bus_id for gpu in gpus if gpu.pci_bus_id]):
         log.from_kernel(entry.message, entry.at)
     ended = reading.ended
     cause, others = log.concluded(ended)
@@ -154,7 +161,7 @@ def _told(host: str, unit: str, engine: str | None, reading: _Reading, near: Nei
         host=host,
         unit=unit,
         invocation_id=reading.run_id,
-        words=failure_in_words(ended) if ended else "",
+        words=_how(ended),
         result=ended.result if ended else None,
         exit_code=exit_code,
         signal=signal,
@@ -168,12 +175,28 @@ def _told(host: str, unit: str, engine: str | None, reading: _Reading, near: Nei
     )
 
 
+def _how(ended: UnitStatus | None) -> str:
+    if ended is None:
+        return ""
+    return "it ended, and systemd calls that a success" if ended.result == "success" else failure_in_words(ended)
+
+
+def _gpus(
+    snapshot: HostSnapshot, before: GpusBefore | None, unit: str, run_id: str | None, meant: Sequence[int | str]
+) -> tuple[Gpu, ...]:
+    """The GPUs that the run used, as they were last seen while it lived, else as they are now; none if nobody knows."""
+    known, _ = before.of(snapshot.name, unit, run_id) if before else ((), None)
+    everything = known or snapshot.gpus or ()
+    mine = gpus_of_unit(snapshot.model_copy(update={"gpus": everything}), unit, meant, None)
+    return mine if len(mine) < len(everything) or len(everything) == 1 else ()
+
+
 def _gpus_before(
-    before: GpusBefore | None, snapshot: HostSnapshot, unit: str, run_id: str | None, meant: Sequence[int | str]
+    before: GpusBefore | None, snapshot: HostSnapshot, unit: str, run_id: str | None, mine: Sequence[Gpu]
 ) -> dict[str, object]:
     gpus, at = before.of(snapshot.name, unit, run_id) if before else ((), None)
-    mine = gpus_of_unit(snapshot.model_copy(update={"gpus": gpus}), unit, meant, None) if gpus else ()
-    return {"gpus_before": memory_lines(mine), "gpus_before_at": at}
+    shown = mine or [gpu for gpu in gpus if gpu.processes][:MOST_GPUS]
+    return {"gpus_before": memory_lines(shown) if gpus else (), "gpus_before_at": at}
 
 
 async def _unit_changes(fleet: Fleet, kept: FailedRuns, host: str, unit: str) -> dict[str, object]:

@@ -103,6 +103,26 @@ async def test_the_kernels_word_of_the_same_half_minute() -> None:
     assert far.timestamp() < since < near.timestamp()
 
 
+async def test_a_fault_of_another_process_is_a_neighbour_and_not_the_cause() -> None:
+    script = Script()
+    script.journal = entries(*TRACEBACK)
+    line = {
+        "__CURSOR": "s=a;i=1",
+        "__REALTIME_TIMESTAMP": str(int((NOW - timedelta(seconds=12)).timestamp() * 1e6)),
+        "MESSAGE": "NVRM: Xid (PCI:0000:01:00): 79, pid=99, name=other, GPU has fallen off the bus.",
+        "_TRANSPORT": "kernel",
+    }
+    script.answers[("journalctl",)] = json.dumps(line).encode()
+    run = (await read(script)).run
+    assert run.cause is not None
+    assert run.cause.kind == "missing-module"
+    assert len(run.neighbours) == 1
+    script.answers[("journalctl",)] = json.dumps(line).replace("pid=99", "pid=7").encode()
+    run = (await read(script)).run
+    assert run.cause is not None
+    assert run.cause.kind == "gpu-lost"
+
+
 async def test_who_held_the_gpu_before_the_end() -> None:
     alive = FAILED.model_copy(update={"active_state": ActiveState.ACTIVE, "main_pid": 7})
     gpus = tuple(

@@ -133,9 +133,10 @@ Signs at the left of the log: `▶` the cause, `│` its traceback, `▸` said b
         self._draw_footer()
 
     def _title(self) -> Cell:
-        sign = cell("× ", "bad") if self.state.cause or self.state.run is None else cell("○ ", "off")
+        is_failure = self.state.cause is not None or self.state.run is None or self.state.run.problem is not None
+        sign, what = (("× ", "bad"), "crash of ") if is_failure else (("○ ", "off"), "last run of ")
         name = ((unit_label(self.state.unit), "title"), (f" on {printable(self.state.host)}", ""))
-        return ((" ", ""), *sign, ("crash of ", "dim"), *name)
+        return ((" ", ""), sign, (what, "dim"), *name)
 
     def _marks(self) -> Cell:
         state = self.state

@@ -127,7 +127,7 @@ class Crashes(Tools):
         unit = self.newest.unit(subject)
         start = self.starts.of(subject)
         is_suspected = start is not None and start.update is not None and start.update.suspected is not None
-        return is_suspected or (unit is not None and has_failed(unit)) or bool(self._failed.of(*subject[1:]))
+        return is_suspected or (unit is not None and has_ended(unit)) or bool(self._failed.of(*subject[1:]))
 
     def action_crash(self) -> None:
         """Open the card of the unit."""
@@ -142,7 +142,7 @@ class Crashes(Tools):
         runs = self._failed.of(subject.host, subject.name)
         unit = self.newest.unit(subject)
         is_newest = bool(runs) and unit is not None and runs[0].invocation_id == unit.invocation_id
-        if runs and unit is not None and not has_failed(unit):
+        if runs and unit is not None and not has_ended(unit):
             self._open(subject, run=runs[0], is_read=True)
         else:
             self._open(subject, run=runs[0] if is_newest else None)
@@ -314,3 +314,8 @@ def has_failed(unit: UnitStatus) -> bool:
     if unit.active_state is ActiveState.FAILED or unit.is_looping:
         return True
     return unit.active_state is ActiveState.INACTIVE and unit.result not in {None, "success"}
+
+
+def has_ended(unit: UnitStatus) -> bool:
+    """Whether there may be a reason to look why: a server that ends with status 0 may have failed, too."""
+    return has_failed(unit) or (unit.active_state is ActiveState.INACTIVE and bool(unit.exec_main_code))

@@ -72,7 +72,9 @@ class Desk:
         )
         self._xids[card.subject] = found.xids
         self._warn_of_folder()
-        card.show(run=found.run, suspected=None, number=1, total=len(self._kept.of(host, unit)))
+        runs = self._kept.of(host, unit)
+        number = runs.index(found.run) + 1 if found.run in runs else 0
+        card.show(run=found.run, suspected=None, number=number, total=len(runs))
         await self.ask(card)
 
     async def ask(self, card: CrashCard) -> None:

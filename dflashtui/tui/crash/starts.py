@@ -15,6 +15,7 @@ from dflashtui.tui.subject import Subject, unit_subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from textual.worker import Worker
 
@@ -34,7 +35,7 @@ class Start:
 
     subject: Subject
     asked: asyncio.Future[ActionResult]
-    began_at: float
+    began_at: datetime
     update: ProbeUpdate | None = None
     worker: Worker[None] | None = None
 
@@ -92,9 +93,9 @@ class Starts:
     @property
     def watched(self) -> tuple[Watched, ...]:
         """For the line, oldest first."""
-        now = asyncio.get_running_loop().time()
+        now = self._screen.clock()
         return tuple(
-            Watched(start.subject.host, start.subject.name, now - start.began_at, start.update)
+            Watched(start.subject.host, start.subject.name, (now - start.began_at).total_seconds(), start.update)
             for start in self._starts.values()
         )
 
@@ -105,7 +106,7 @@ class Starts:
 
     def _begin(self, action: UnitAction) -> None:
         loop = asyncio.get_running_loop()
-        start = Start(unit_subject(action.host, action.unit), loop.create_future(), loop.time())
+        start = Start(unit_subject(action.host, action.unit), loop.create_future(), self._screen.clock())
         wanted = wanted_of(self._screen.config, action.host, action.unit)
         probe = Probe(
             self._screen.fleet, wanted, lambda update: self._tell(start, update), self._evidence, will_start=True

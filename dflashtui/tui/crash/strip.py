@@ -89,9 +89,9 @@ def _one(one: Watched) -> Cell:
     update = one.update
     doing = printable(update.words, limit=120) if update and update.words else "waiting for systemd"
     parts = (
+        cell(f"suspected: {told(update.suspected)}", "bad") if update and update.suspected else EMPTY,
         cell(doing, "busy"),
         _times(update.phase, one.elapsed_seconds) if update else cell(human_span(one.elapsed_seconds), "dim"),
-        cell(f"suspected: {told(update.suspected)}", "bad") if update and update.suspected else EMPTY,
     )
     return (("◐ ", "busy"), *name, ("  ", ""), *join(parts, " · "))
 
