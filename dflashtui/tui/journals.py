@@ -79,6 +79,7 @@ class Journals(Shell):
         await asyncio.sleep(SETTLE_SECONDS)
         self._shown_run = self._journal_trouble = ""
         pane.show(host, unit)
+        self._note(pane)
         while True:
             try:
                 async with self.fleet.follow(host, unit, lines=lines) as batches:

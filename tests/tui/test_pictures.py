@@ -50,6 +50,7 @@ def pressed(*keys: str) -> Callable[[Pilot[int]], object]:
         subject = getattr(getattr(screen, "view", None), "row", None)
         if pane is not None and subject is not None and subject.kind.value == "unit":
             await until(pilot, lambda: pane.unit == subject.name, "the log was not shown")
+            screen.draw()  # type: ignore[attr-defined] # the main screen
         await pilot.pause()
 
     return before
