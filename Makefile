@@ -40,7 +40,7 @@ run: $(READY) ## the console: on your own hosts.toml, else the demo
 
 test: $(READY) ## every test that this machine can run, the real hosts too where it can have them
 	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 $(ARGS) || [ "$$? $(if $(ARGS),narrowed)" = "5 narrowed" ]
-	$(BIN)/python -m pytest -m fleet $(ARGS) || [ "$$? $(if $(ARGS),narrowed)" = "5 narrowed" ]
+	$(BIN)/python -m pytest -m fleet --numprocesses 2 --dist loadfile $(ARGS) || [ "$$? $(if $(ARGS),narrowed)" = "5 narrowed" ]
 
 test-fast: $(READY) ## the tests that need no real hosts
 	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 $(ARGS)
