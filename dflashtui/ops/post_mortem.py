@@ -11,7 +11,7 @@ from dflashtui.mask import masked
 from dflashtui.model.events import failure_in_words
 from dflashtui.model.failed_run import FailedRun, LogLine
 from dflashtui.model.journal import JournalEntry
-from dflashtui.model.unit import ActiveState
+from dflashtui.ops.before import is_alive
 from dflashtui.ops.excerpt import excerpt, lines_of
 from dflashtui.ops.failed_runs import without_secrets
 from dflashtui.ops.neighbours import Neighbours, neighbours_of
@@ -30,12 +30,11 @@ if TYPE_CHECKING:
     from dflashtui.model.journal import JournalItem
     from dflashtui.model.probe import ProbeResult
     from dflashtui.model.unit import UnitStatus
+    from dflashtui.ops.before import GpusBefore
     from dflashtui.ops.failed_runs import FailedRuns
 
 HISTORY_LINES = 5000
 LOOK_BACK_LINES = 2000
-ALIVE = frozenset({ActiveState.ACTIVE, ActiveState.RELOADING, ActiveState.REFRESHING, ActiveState.DEACTIVATING})
-WAITING = frozenset({"auto-restart", "auto-restart-queued"})
 MOST_CHANGES = 20
 MOST_GPUS = 4
 """Shown where nobody knows which ones are the unit's."""
@@ -47,30 +46,6 @@ class Found:
 
     run: FailedRun
     xids: tuple[Xid, ...] = ()
-
-
-class GpusBefore:
-    """Remembers who held which GPU while a run lived; constant memory."""
-
-    def __init__(self) -> None:
-        self._last: dict[tuple[str, str], tuple[str, tuple[Gpu, ...], datetime | None]] = {}
-
-    def take(self, host: HostSnapshot) -> None:
-        """The newest values of a host."""
-        for unit in host.units or ():
-            if unit.main_pid and unit.invocation_id and host.gpus:
-                self._last[host.name, unit.name] = unit.invocation_id, host.gpus, host.gpus_at
-
-    def of(self, host: str, unit: str, run_id: str | None) -> tuple[tuple[Gpu, ...], datetime | None]:
-        """All GPUs of the host when they were last read while this run lived; nothing if they never were."""
-        known = self._last.get((host, unit))
-        return (known[1], known[2]) if known and known[0] == run_id else ((), None)
-
-
-def is_alive(unit: UnitStatus) -> bool:
-    """Whether the newest run of a unit goes on."""
-    starting = unit.active_state is ActiveState.ACTIVATING and unit.sub_state not in WAITING
-    return unit.active_state in ALIVE or starting
 
 
 async def post_mortem(

@@ -15,9 +15,10 @@ from dflashtui.model.host import HostSnapshot
 from dflashtui.model.journal import JournalGap
 from dflashtui.model.probe import ProbeResult, Verdict
 from dflashtui.model.unit import ActiveState, UnitStatus
+from dflashtui.ops.before import GpusBefore
 from dflashtui.ops.excerpt import excerpt, lines_of
 from dflashtui.ops.failed_runs import FailedRuns
-from dflashtui.ops.post_mortem import Found, GpusBefore, of_probe, post_mortem
+from dflashtui.ops.post_mortem import Found, of_probe, post_mortem
 from dflashtui.ops.remedy_asking import remedy_confirmation
 from dflashtui.ops.remedy_value import HostRemedy
 from tests.unit.crash_fakes import FAILED, HOST, NOW, RUN, UNIT, Script, entries

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -12,9 +14,9 @@ from dflashtui.errors import DflashError
 from dflashtui.model.event import Event, EventKind, Severity
 from dflashtui.model.journal import JournalEntry
 from dflashtui.model.unit import ActiveState
+from dflashtui.ops.before import GpusBefore, is_alive
 from dflashtui.ops.evidence import Evidence
 from dflashtui.ops.failed_runs import FailedRuns
-from dflashtui.ops.post_mortem import GpusBefore, is_alive, of_probe
 from dflashtui.paths import state_folder
 from dflashtui.text import printable
 from dflashtui.tui.acting import Actor
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from dflashtui.tui.app import Options
 
 STRIP_SECONDS = 1.0
+NEEDED = ("dflashtui.ops.probe", "dflashtui.ops.post_mortem", "dflashtui.ops.remedy")
 KEEP_AGAIN_SECONDS = 120.0
 """A unit that loops is read once in a while, not at every round."""
 LOG_LINES = 5000
@@ -94,6 +97,12 @@ class Crashes(Tools):
     async def on_mount(self) -> None:
         """Ages on the line go on between samples."""
         self.set_interval(STRIP_SECONDS, self._draw_strip)
+        run_later(self, "get ready", self._get_ready)
+
+    async def _get_ready(self) -> None:
+        """Import what a crash needs behind the first pictures: neither they nor the card wait for it."""
+        for name in NEEDED:
+            await asyncio.to_thread(import_module, name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key works now."""
@@ -221,6 +230,8 @@ class Crashes(Tools):
         """A card for a start that the person asked for; never over a dialog or while something is typed."""
         if result.invocation_id is None:
             return
+        from dflashtui.ops.post_mortem import of_probe  # noqa: PLC0415 - see `_get_ready`
+
         run = of_probe(result, self.newest.unit(start.subject))
         is_open = self._card_of(start.subject) is not None
         is_free = self.app.screen is self and not isinstance(self.focused, Input)

@@ -14,8 +14,6 @@ from dflashtui.model.event import Event, EventKind, Severity
 from dflashtui.model.failed_run import UnitText
 from dflashtui.ops.audit import who
 from dflashtui.ops.commands import run_command
-from dflashtui.ops.post_mortem import post_mortem
-from dflashtui.ops.remedy import remedies_on
 from dflashtui.ops.remedy_asking import remedy_confirmation
 from dflashtui.text import printable
 from dflashtui.tui.acting import audit_for, wished
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
     from dflashtui.model.action import UnitAction
     from dflashtui.model.command import CommandResult
     from dflashtui.model.gpu import Xid
+    from dflashtui.ops.before import GpusBefore
     from dflashtui.ops.failed_runs import FailedRuns
-    from dflashtui.ops.post_mortem import GpusBefore
     from dflashtui.ops.remedy_value import HostRemedy
     from dflashtui.tui.acting import Actor
     from dflashtui.tui.crash.card import CrashCard
@@ -65,6 +63,8 @@ class Desk:
 
     async def read(self, card: CrashCard, run_id: str | None = None) -> None:
         """Read the failed run whole, then ask the host what to do."""
+        from dflashtui.ops.post_mortem import post_mortem  # noqa: PLC0415 - see `Crashes`
+
         host, unit = card.subject.host, card.subject.name
         screen = self._screen
         found = await post_mortem(
@@ -82,6 +82,8 @@ class Desk:
         card.show(remedies=await self._remedies(card))
 
     async def _remedies(self, card: CrashCard) -> tuple[HostRemedy, ...]:
+        from dflashtui.ops.remedy import remedies_on  # noqa: PLC0415 - see `Crashes`
+
         cause = card.state.cause
         if cause is None:
             return ()
@@ -194,6 +196,8 @@ class Desk:
 
     async def keep_failed(self, subject: Subject) -> None:
         """A unit failed while nobody asked for it: its evidence is kept all the same."""
+        from dflashtui.ops.post_mortem import post_mortem  # noqa: PLC0415 - see `Crashes`
+
         screen = self._screen
         await post_mortem(screen.fleet, screen.config, self._kept, subject.host, subject.name, before=self._before)
         self._warn_of_folder()

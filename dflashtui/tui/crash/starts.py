@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dflashtui.model.action import Verb
-from dflashtui.ops.probe import Probe
 from dflashtui.ops.probe_wanted import wanted_of
 from dflashtui.tui.crash.later import run_later
 from dflashtui.tui.crash.strip import Watched
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from dflashtui.model.action import ActionResult, UnitAction
     from dflashtui.model.probe import ProbeResult, ProbeUpdate
     from dflashtui.ops.evidence import Evidence
+    from dflashtui.ops.probe import Probe
     from dflashtui.tui.shell import Shell
 
 WATCHED_VERBS = frozenset({Verb.START, Verb.RESTART})
@@ -105,6 +105,8 @@ class Starts:
         return any(not (one.update and one.update.result) for one in self._starts.values())
 
     def _begin(self, action: UnitAction) -> None:
+        from dflashtui.ops.probe import Probe  # noqa: PLC0415 - see `Crashes`
+
         loop = asyncio.get_running_loop()
         start = Start(unit_subject(action.host, action.unit), loop.create_future(), self._screen.clock())
         wanted = wanted_of(self._screen.config, action.host, action.unit)
