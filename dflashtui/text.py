@@ -80,6 +80,11 @@ def human_bytes(count: int | None) -> str:
     return f"{value:.0f} {BINARY_STEPS[step]}" if step == 0 or value >= 100 else f"{value:.1f} {BINARY_STEPS[step]}"  # noqa: PLR2004 - three digits
 
 
+def times(count: int) -> str:
+    """`once`, `4 times`."""
+    return "once" if count == 1 else f"{count} times"
+
+
 def human_span(seconds: float | None) -> str:
     """`3d4h`, `2h05m`, `1m10s`, `45s`; `–` for unknown."""
     if seconds is None:

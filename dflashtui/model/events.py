@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dflashtui.model.event import Event, EventKind, Severity
 from dflashtui.model.host import LinkState
 from dflashtui.model.unit import ActiveState, LoadState, Readiness
+from dflashtui.text import times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,8 @@ def _first_sight(unit: UnitStatus) -> Iterator[_Found]:
 
 def _unit_changes(was: UnitStatus, now: UnitStatus) -> Iterator[tuple[Severity, str, str]]:
     if (was.n_restarts or 0) < (now.n_restarts or 0):
-        yield Severity.BAD, now.name, f"restarted by systemd, {now.n_restarts} times so far · {failure_in_words(was)}"
+        count = times(now.n_restarts or 0)
+        yield Severity.BAD, now.name, f"restarted by systemd, {count} so far · {failure_in_words(was)}"
     if was.active_state is not now.active_state:
         yield from _activity(now)
     elif was.invocation_id and now.invocation_id and was.invocation_id != now.invocation_id:

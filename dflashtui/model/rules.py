@@ -8,7 +8,7 @@ from dflashtui.model.events import failure_in_words
 from dflashtui.model.finding import Finding, Level
 from dflashtui.model.host import LinkState
 from dflashtui.model.unit import ActiveState, LoadState, Readiness
-from dflashtui.text import human_bytes, human_span
+from dflashtui.text import human_bytes, human_span, times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,7 @@ def _activity(unit: UnitStatus, cause: Cause | None, now: datetime) -> Iterator[
     why = f": {cause.in_words}" if cause else ""
     age = f" {human_span((now - unit.since).total_seconds())} ago" if unit.since else ""
     if unit.is_looping:
-        words = f"starts again and again, {unit.n_restarts or 0} times so far: {failure_in_words(unit)}{why}"
+        words = f"starts again and again, {times(unit.n_restarts or 0)} so far: {failure_in_words(unit)}{why}"
         yield f"looping:{unit.name}", Level.FAILED, unit.name, words
     elif unit.active_state is ActiveState.FAILED:
         yield f"failed:{unit.name}", Level.FAILED, unit.name, f"{failure_in_words(unit)}{age}{why}"

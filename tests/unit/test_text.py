@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dflashtui.text import human_bytes, human_span, printable, shortened
+from dflashtui.text import human_bytes, human_span, printable, shortened, times
 
 HOSTILE = st.text(st.sampled_from("a[/]\x1b\x07\x9b\x9d\\;0mxJ]\x00\r\n\u202e\u200b\u0301\U000e0001é漢"))
 
@@ -54,3 +54,4 @@ def test_quantities() -> None:
     assert human_bytes(54 * 2**30) == "54.0 GiB"
     assert human_span(None) == "–"
     assert [human_span(s) for s in (0, 45, 70, 120, 4000, 90_000)] == ["0s", "45s", "1m10s", "2m", "1h06m", "1d01h"]
+    assert [times(count) for count in (0, 1, 4)] == ["0 times", "once", "4 times"]
