@@ -110,7 +110,8 @@ async def _start_to_line(fleet: TestFleet, real: RealFleet, found: Inventory, ho
     argv = ("ssh", "-F", str(found.ssh_config), host, f"journalctl -f -n1 -o cat -u {FAILING}")
     following = await asyncio.create_subprocess_exec(*argv, stdout=asyncio.subprocess.PIPE)
     output = following.stdout
-    assert output is not None
+    if output is None:
+        raise RuntimeError("a pipe was asked for")
     try:
         await output.readline()  # what was there before: now it follows
         await asyncio.sleep(1)
