@@ -12,6 +12,7 @@ from dflashtui.model.events import failure_in_words
 from dflashtui.model.probe import Verdict
 from dflashtui.model.unit import ActiveState, LoadState, Readiness
 from dflashtui.ops.probe_words import (
+    FORGOTTEN,
     NOTHING_TO_ASK,
     OVERTAKEN,
     SILENT_END,
@@ -183,13 +184,13 @@ class Judge:
         if unit.type == "oneshot" and unit.result == "success" and unit.exec_main_code is not None:
             return Decision(Verdict.READY, "Type=oneshot: it has done its work", unit=unit)
         ended = Decision(Verdict.CRASHED, SILENT_END, unit=unit, is_end=True)
-        if self.run_id is None or not unit.exec_main_code:
+        if self.run_id is None or not (unit.exec_main_code or self._was_active):
             return replace(ended, verdict=Verdict.STOPPED, words="it is not running")
-        if unit.exec_main_code != EXITED and unit.exec_main_status in POLITE_SIGNALS:
+        if unit.exec_main_code not in {None, 0, EXITED} and unit.exec_main_status in POLITE_SIGNALS:
             return replace(ended, verdict=Verdict.STOPPED, words=TERMINATED)
         if not self._is_server:
             return replace(ended, verdict=Verdict.STOPPED, words="it ended by itself with status 0")
-        return ended
+        return ended if unit.exec_main_code else replace(ended, words=FORGOTTEN)
 
 
 def _is_untouched(before: UnitStatus | None, unit: UnitStatus) -> bool:

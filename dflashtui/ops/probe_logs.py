@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from dflashtui.errors import DflashError
@@ -22,8 +23,8 @@ QUIET_ROUNDS = 15
 RETRY_SECONDS = 0.1
 RUNS_KEPT = 4
 SKIPPED_LINES = 10
-CONDITION_FAILED = "0e4284a0caca4bfc81c0bb6786972673"
-"""systemd's sd-messages.h."""
+SKIPPED = re.compile(r"was skipped because|Condition check resulted in .{0,400} being skipped")
+"""systemd's job.c; the message id of its own (0e4284a0…) is not on this line in 252."""
 
 
 class RunLogs:
@@ -86,7 +87,7 @@ class RunLogs:
         except DflashError:
             return None
         entries = [item for item in found if isinstance(item, JournalEntry) and item.from_manager]
-        return next((entry.message for entry in reversed(entries) if entry.message_id == CONDITION_FAILED), None)
+        return next((entry.message for entry in reversed(entries) if SKIPPED.search(entry.message)), None)
 
     async def _history(self, run_id: str) -> tuple[JournalItem, ...]:
         wanted = self._wanted

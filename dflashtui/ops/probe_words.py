@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 NOTHING_TO_ASK = "it runs; whether it answers cannot be asked (no engine and no readiness url in the inventory)"
 OVERTAKEN = "somebody else started it anew meanwhile; this run is over, the new one is not watched"
 SILENT_END = "it ended by itself with status 0, as no server should"
+FORGOTTEN = "it ended by itself, as no server should; systemd no longer knows with which status"
 TERMINATED = "a signal told it to end (SIGTERM, SIGINT or SIGHUP), without a stop through systemd"
 STOPPED_BY_SOMEBODY = "somebody stopped it: systemd was asked to"
 SKIPPED = "nothing was started: systemd skipped it, a condition of the unit was not met"

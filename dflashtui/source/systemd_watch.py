@@ -220,7 +220,9 @@ class Watch:
         if asked != unit:
             self._known.pop(asked, None)
         self._known[unit] = values
-        self._note_run(unit, values)
+        # a signal that came while this answer was on its way may tell of a later moment: the end of the run
+        for told in sorted((values, said), key=_changed_usec):
+            self._note_run(unit, told)
         others = {name: target for name, target in self._ids.items() if target not in {asked, unit}}
         self._ids = others | dict.fromkeys({asked, *_names(values)}, unit)
         if _contradicts(values, said):
@@ -264,6 +266,11 @@ class Watch:
 
 def _contradicts(known: Values, said: Values) -> bool:
     return any(known.get(key) != value for key, value in said.items() if key not in SILENT)
+
+
+def _changed_usec(values: Values) -> int:
+    usec = values.get("StateChangeTimestamp")
+    return usec if isinstance(usec, int) else 0
 
 
 def _names(values: Values) -> set[str]:

@@ -170,6 +170,24 @@ async def test_an_unloaded_unit_keeps_what_tells_of_its_last_run(manager: FakeMa
         await watched.nothing_more(manager)
 
 
+async def test_the_end_of_a_run_that_came_while_its_beginning_was_read_is_kept(manager: FakeManager) -> None:
+    run = {"InvocationID": b"\1" * 16, "ExecMainCode": 0}
+    manager.add("a.service", ActiveState="active", StateChangeTimestamp=5, **run)
+    async with following(manager, "a.service") as (watched, _, _transport):
+        await watched.first()
+        manager.held = []
+        manager.change("a.service", StateChangeTimestamp=6)
+        waiting = asyncio.ensure_future(watched.until(state("a.service", ActiveState.INACTIVE)))
+        await until(lambda: bool(manager.held))
+        ended = {"ActiveState": "inactive", "StateChangeTimestamp": 9, **run, "ExecMainCode": 1, "ExecMainStatus": 0}
+        manager.tell_changed("a.service", ended)
+        blank = {"StateChangeTimestamp": 0, "InvocationID": b"", "ExecMainCode": 0}
+        manager.change("a.service", signal=False, ActiveState="inactive", **blank)
+        manager.release()
+        unit = (await waiting)[0]
+    assert (unit.invocation_id, unit.exec_main_code, unit.exec_main_status) == ("01" * 16, 1, 0)
+
+
 async def test_aliases_are_one_unit(manager: FakeManager) -> None:
     manager.add("ssh.service", ActiveState="active", Names=["ssh.service", "sshd.service"])
     manager.aliases["sshd.service"] = "ssh.service"
