@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks import inventory, isd
-from benchmarks.processes import StartedOnHost, cpu_seconds, resident_bytes
+from benchmarks.processes import cpu_seconds, resident_bytes
 from benchmarks.row import Figure, Row
 from benchmarks.setting import say
+from benchmarks.starts import Starts
 from benchmarks.terminal import Terminal
 from tests.fleet.harness import gpus
 from tests.fleet.harness.fleet import GPU_STATE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from benchmarks.setting import Setting
     from tests.fleet.harness.fleet import TestFleet
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 LIVE = "live"
 SPAN_SECONDS = 30
 SETTLE_SECONDS = 12
-CPU_TARGET_PERCENT, MEMORY_TARGET_MB, STARTED_TARGET = 3, 120, 0
+CPU_TARGET, MEMORY_TARGET_MB, STARTED_TARGET = 3, 120, 0
+ISD = "isd, one host, no GPU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,8 @@ class Span:
 
     cpu_percent: float
     resident_mb: float
-    started: int
-    """On the hosts, by whomever."""
+    started: tuple[str, ...]
+    """Names of the processes that began on the hosts, by whomever."""
 
 
 def measure(setting: Setting) -> tuple[Row, ...]:
@@ -59,53 +61,67 @@ def measure(setting: Setting) -> tuple[Row, ...]:
 
 def _rows(spans: Mapping[str, list[Span]]) -> tuple[Row, ...]:
     how = f"200×50 pty, 3 hosts × 8 GPUs, {SPAN_SECONDS} s after {SETTLE_SECONDS} s"
-
-    def figure(key: str, name: str, field: str) -> Figure:
-        return Figure(name, tuple(float(getattr(span, field)) for span in spans[key]))
-
-    isd_cpu, isd_memory, isd_started = (
-        figure("isd", "isd, one host, no GPU", name) for name in ("cpu_percent", "resident_mb", "started")
-    )
-    quiet = figure("nobody", "", "started").median
+    still, moving, isd_spans = spans["still"], spans["moving"], spans["isd"]
+    isd_cpu = _figure(isd_spans, lambda span: span.cpu_percent, ISD)
     return (
-        Row("idle CPU, GPU values still", "%", figure("still", "", "cpu_percent"), how, CPU_TARGET_PERCENT, isd_cpu),
-        Row("idle CPU, all values moving", "%", figure("moving", "", "cpu_percent"), how, CPU_TARGET_PERCENT, isd_cpu),
-        Row("resident memory", "MB", figure("moving", "", "resident_mb"), how, MEMORY_TARGET_MB, isd_memory),
+        Row("idle CPU, GPU values still", "%", _figure(still, lambda span: span.cpu_percent), how, CPU_TARGET, isd_cpu),
         Row(
-            "processes started on the hosts while idle", "", figure("moving", "", "started"),
-            "ns_last_pid of each host's pid namespace, threads included", STARTED_TARGET, isd_started,
-            notes=(f"with nobody connected: {quiet:g}",),
+            "idle CPU, all values moving", "%", _figure(moving, lambda span: span.cpu_percent), how, CPU_TARGET, isd_cpu
         ),
-    )  # fmt: skip
+        Row(
+            "resident memory",
+            "MB",
+            _figure(moving, lambda span: span.resident_mb),
+            how,
+            MEMORY_TARGET_MB,
+            _figure(isd_spans, lambda span: span.resident_mb, ISD),
+        ),
+        Row(
+            "processes started on the hosts while idle",
+            "",
+            _figure((*still, *moving), lambda span: len(span.started)),
+            "forks of the hosts' own processes, told by the kernel",
+            STARTED_TARGET,
+            notes=tuple(
+                f"{who}: {', '.join(sorted(name for span in some for name in span.started)) or 'none'}"
+                for who, some in (("nobody connected", spans["nobody"]), ("console", (*still, *moving)))
+            ),
+        ),
+    )
+
+
+def _figure(spans: Sequence[Span], value: Callable[[Span], float], name: str = "") -> Figure:
+    return Figure(name, tuple(map(value, spans)))
 
 
 def _nobody(fleet: TestFleet) -> Span:
-    with ExitStack() as stack:
-        readers = [stack.enter_context(StartedOnHost(host)) for host in fleet.hosts.values()]
-        before = sum(reader.last_pid() for reader in readers)
-        time.sleep(SPAN_SECONDS)  # the span itself, not a wait for something
-        return Span(0, 0, sum(reader.last_pid() for reader in readers) - before)
+    with Starts(host.cgroup for host in fleet.hosts.values()) as starts:
+        for _ in range(SPAN_SECONDS):
+            time.sleep(1)  # the span itself, not a wait for something
+            starts.read()
+        return Span(0, 0, tuple(starts.names.values()))
 
 
 def _span(
     fleet: TestFleet, argv: tuple[str, ...], shown: str, environment: Mapping[str, str], each_second: Callable[[], None]
 ) -> Span:
     with ExitStack() as stack:
-        readers = [stack.enter_context(StartedOnHost(host)) for host in fleet.hosts.values()]
+        starts = stack.enter_context(Starts(host.cgroup for host in fleet.hosts.values()))
         terminal = stack.enter_context(Terminal(argv, columns=200, rows=50, environment=environment))
         terminal.wait_for(shown.encode())
-        _let_run(terminal, SETTLE_SECONDS, each_second)
-        pids, cpu, began = sum(reader.last_pid() for reader in readers), cpu_seconds(terminal.pid), time.monotonic()
-        _let_run(terminal, SPAN_SECONDS, each_second)
+        _let_run(terminal, SETTLE_SECONDS, each_second, starts)
+        starts.forget()
+        cpu, began = cpu_seconds(terminal.pid), time.monotonic()
+        _let_run(terminal, SPAN_SECONDS, each_second, starts)
         seconds, used = time.monotonic() - began, cpu_seconds(terminal.pid) - cpu
-        started = sum(reader.last_pid() for reader in readers) - pids
-        return Span(100 * used / seconds, resident_bytes(terminal.pid) / 1e6, started)
+        return Span(100 * used / seconds, resident_bytes(terminal.pid) / 1e6, tuple(starts.names.values()))
 
 
-def _let_run(terminal: Terminal, seconds: int, each_second: Callable[[], None]) -> None:
+def _let_run(terminal: Terminal, seconds: int, each_second: Callable[[], None], starts: Starts) -> None:
     for _ in range(seconds):
         each_second()
         terminal.drain(1)
+        starts.read()
 
 
 def give_gpus_to_all(fleet: TestFleet) -> None:

@@ -1,26 +1,16 @@
-"""What processes cost, from /proc: CPU and memory of a program with its children, processes started on a host."""
+"""What processes cost, from /proc and control groups, and who runs first."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import TracebackType
-
-    from tests.fleet.harness.host import Host
 
 TICKS = os.sysconf("SC_CLK_TCK")
-READER = """
-import sys
-for _ in sys.stdin:
-    with open("/proc/sys/kernel/ns_last_pid") as file:
-        print(file.read().strip(), flush=True)
-"""
 
 
 def tree(pid: int) -> list[int]:
@@ -68,34 +58,3 @@ def schedule(cgroups: Iterable[Path], policy: int, *, priority: int) -> None:
             for task in Path(f"/proc/{pid}/task").glob("*"):
                 with suppress(ProcessLookupError):
                     os.sched_setscheduler(int(task.name), policy, os.sched_param(priority))
-
-
-class StartedOnHost:
-    """Counts what is started on a host: the last process id that its pid namespace gave out.
-
-    Exact, threads included; read by one process that stays inside, so that looking starts nothing.
-    """
-
-    def __init__(self, host: Host) -> None:
-        argv = host.command("python3", "-u", "-c", READER)
-        self._reader = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def last_pid(self) -> int:
-        if not self._reader.stdin or not self._reader.stdout:
-            raise AssertionError("both are pipes")
-        self._reader.stdin.write(b"\n")
-        self._reader.stdin.flush()
-        return int(self._reader.stdout.readline())
-
-    def __enter__(self) -> Self:
-        self.last_pid()  # it has started
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._reader.stdin:
-            self._reader.stdin.close()
-        self._reader.wait(5)
-        if self._reader.stdout:
-            self._reader.stdout.close()
