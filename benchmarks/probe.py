@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import time
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchmarks import inventory
@@ -35,12 +36,16 @@ SUSPECTED_SECONDS = 0.5
 CHILD_ENVIRONMENT, CHILD_WAIT = "/etc/fleet/sglang-child.env", b"WAIT_SECONDS=5\n"
 SCRIPT = f"systemctl daemon-reload && systemctl start {FAILING} && sleep 3 && systemctl is-active {FAILING}"
 LAST_LINE, CHILDS_LAST_LINE = b"ModuleNotFoundError: No module named 'soundfile'", "RuntimeError: Not enough memory."
+ENGINE = '\n[units."{unit}"]\nhosts = ["{host}"]\nengine = "sglang"\nlisten = "127.0.0.1:30199"\n'
+"""A port that nobody opens: they die before."""
 HOW = "over a kept connection, from StartUnit to the update that carries the cause"
 
 
 def measure(setting: Setting) -> tuple[Row, ...]:
     found = inventory.real(setting.fleet, setting.folder / "probe", (FAILING, CHILD))
     host = next(iter(setting.fleet.hosts))
+    with found.hosts_toml.open("a") as file:
+        file.writelines(ENGINE.format(unit=unit, host=host) for unit in (FAILING, CHILD))
     ours, follower = asyncio.run(_failing(setting, found, host))
     script = Figure("scp + ssh … sleep 3", _scripted(setting, found, host))
     suspected = asyncio.run(_suspected(setting, found, host))
@@ -77,7 +82,11 @@ async def _connected(found: Inventory, host: str) -> AsyncIterator[RealFleet]:
     config = load(found.hosts_toml)
     only = config.model_copy(update={"hosts": tuple(one for one in config.hosts if one.name == host)})
     async with RealFleet(only, opener()) as real, real.follow(host, FAILING, lines=0) as batches:
-        await anext(batches)  # units are known and the journal is followed: as in a console that is open
+        await anext(batches)  # the journal is followed and units are known: as in a console that is open
+        async with real.subscribe() as changes:
+            async for change in changes:
+                if change.snapshot.units is not None:
+                    break
         yield real
 
 
@@ -86,17 +95,18 @@ async def _start_to_cause(fleet: TestFleet, real: RealFleet, host: str) -> float
     fleet.exec(host, "systemctl", "reset-failed", FAILING)
     seen: list[float] = []
     began = time.perf_counter()
-    await _probed(real, host, FAILING, lambda update: seen.append(time.perf_counter()) if _has_cause(update) else None)
+    await _probed(real, host, FAILING, partial(_note_cause, seen))
     return (seen[0] - began) * 1000
 
 
-def _has_cause(update: ProbeUpdate) -> bool:
-    return bool(update.result and update.result.cause and update.result.cause.module == "soundfile")
+def _note_cause(seen: list[float], update: ProbeUpdate) -> None:
+    if update.result and update.result.cause and update.result.cause.module == "soundfile":
+        seen.append(time.perf_counter())
 
 
-async def _probed(real: RealFleet, host: str, unit: str, tell: Callable[[ProbeUpdate], object]) -> None:
+async def _probed(real: RealFleet, host: str, unit: str, tell: Callable[[ProbeUpdate], None]) -> None:
     wanted = Wanted(host=host, unit=unit, engine="sglang")
-    probe = Probe(real, wanted, tell, Evidence(None), will_start=True)  # type: ignore[arg-type] # what it gives is ignored
+    probe = Probe(real, wanted, tell, Evidence(None), will_start=True)
     asked: asyncio.Future[ActionResult] = asyncio.get_running_loop().create_future()
     async with asyncio.TaskGroup() as group:
         group.create_task(probe.run(asked))
@@ -151,14 +161,13 @@ async def _suspected(setting: Setting, found: Inventory, host: str) -> Figure:
             say(f"probe: suspected, {turn + 1}")
             setting.fleet.exec(host, "systemctl", "reset-failed", CHILD)
             seen: list[float] = []
-            await _probed(
-                real, host, CHILD, lambda update, seen=seen: seen.append(time.time()) if _is_suspected(update) else None
-            )  # type: ignore[misc]
+            await _probed(real, host, CHILD, partial(_note_suspicion, seen))
             entries = setting.fleet.journal(host, CHILD, "-n", "100")
             written = [entry for entry in entries if CHILDS_LAST_LINE in str(entry.get("MESSAGE"))]
             delays.append(seen[0] - int(written[-1]["__REALTIME_TIMESTAMP"]) / 1e6)
     return Figure("", tuple(delays))
 
 
-def _is_suspected(update: ProbeUpdate) -> bool:
-    return update.suspected is not None and update.suspected.exception == "RuntimeError"
+def _note_suspicion(seen: list[float], update: ProbeUpdate) -> None:
+    if update.suspected and update.suspected.exception == "RuntimeError":
+        seen.append(time.time())

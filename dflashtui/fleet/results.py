@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dflashtui.errors import ActionDenied, ActionRefused, CommandFailed, SourceUnavailable
+from dflashtui.errors import ActionDenied, ActionRefused, CommandFailed, SourceUnavailable, Unreachable
 from dflashtui.model.action import ActionResult
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _verdict(failure: DflashError) -> tuple[bool | None, str]:
             return False, "denied"
         case CommandFailed() | ActionRefused():
             return False, "refused"
-        case SourceUnavailable():
+        case SourceUnavailable() | Unreachable():
             return False, "not sent"
         case _:  # the link ended in between
             return None, "unknown"

@@ -199,7 +199,7 @@ class Bus:
         try:
             answer: Message | None = asked.result()
         except (OSError, EOFError) as ended:
-            raise SourceUnavailable(self.host, "units", f"the connection to the bus ended: {ended}") from ended
+            raise await self._why(f"the connection to the bus ended: {ended}") from ended
         if answer is None:
             raise SourceUnavailable(self.host, "units", "the connection to the bus was closed")
         return answer

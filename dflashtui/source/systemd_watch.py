@@ -8,6 +8,8 @@ neighbours) and forget it again: signals that say nothing new must not cause a r
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from dbus_fast.unpack import unpack_variants
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
     from dflashtui.source.systemd_bus import Bus, Signal
 
 QUIET_SECONDS = 0.03
-"""Pause between two reads, so that a burst is read a few times and not a thousand times."""
+"""Pause between two reads in a burst, so that it is read a few times and not a thousand times."""
+READS_WITHOUT_PAUSE = 6
+"""A start that fails makes a handful of changes within milliseconds: these are told without delay."""
 LOOK_OVER_SECONDS = 20.0
 """How often to ask for what sends no signal (`NeedDaemonReload`), which also shows that the bus still answers."""
 OWNER_LIMIT_SECONDS = 30.0
@@ -60,6 +64,7 @@ class Watch:
         self._removed: set[str] = set()
         self._all_in_doubt = True
         self._wake = asyncio.Event()
+        self._reads: deque[float] = deque(maxlen=READS_WITHOUT_PAUSE)
 
     async def follow(self) -> AsyncGenerator[tuple[UnitStatus, ...], None]:
         """All units, first at once, then whenever one changed. Raises `TransportLost`, `SourceUnavailable`."""
@@ -70,8 +75,16 @@ class Watch:
             if now != last:
                 last = now
                 yield now
-            await asyncio.sleep(QUIET_SECONDS)
+            await asyncio.sleep(self._pause_seconds())
             await self._until_in_doubt()
+
+    def _pause_seconds(self) -> float:
+        now = monotonic()
+        self._reads.append(now)
+        is_burst = (
+            len(self._reads) == READS_WITHOUT_PAUSE and now - self._reads[0] < READS_WITHOUT_PAUSE * QUIET_SECONDS
+        )
+        return QUIET_SECONDS if is_burst else 0.0
 
     def doubt_all(self) -> None:
         """Have everything read again."""
