@@ -60,7 +60,7 @@ def test_the_longest_form_that_fits(room: int) -> None:
 def test_the_header_counts_and_says_what_is_wrong() -> None:
     words = plain(header_left(Picture(NOW, (LIVE, WITH_FAILURE, LOST)), "fleet", 300))
     assert words.split() == (
-        "lab fleet hosts 2/3 up services 3/6 ready GPUs 24/24 in use 1 alarm 1 unseen".split()  # noqa: SIM905 - as it reads
+        "lab fleet hosts 2/3 up services 2/6 ready GPUs 16/24 in use 1 alarm 1 unseen".split()  # noqa: SIM905 - as it reads
     )
 
 

@@ -154,7 +154,7 @@ def test_groups_have_titles_when_there_are_several() -> None:
 
 def test_the_title_of_a_group_says_what_a_closed_group_hides() -> None:
     row = group_row("prod", [host("a", group="prod", protected=True, read_only=True), LOST])
-    assert plain(row.cells[0]) == "prod  1/2 up · 2/4 ready · protected · read-only"
+    assert plain(row.cells[0]) == "prod  1/2 up · 1/4 ready · protected · read-only"
     assert plain(group_row(None, [LIVE]).cells[0]).startswith("no group  1/1 up")
 
 
