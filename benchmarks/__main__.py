@@ -27,7 +27,9 @@ def main() -> int:
         for name in wanted.names or NAMES:
             say(name)
             try:
-                rows += importlib.import_module(f"benchmarks.{name}").measure(setting)
+                measured = importlib.import_module(f"benchmarks.{name}").measure(setting)
+                rows += measured
+                say("\n" + table(measured))
             except NeverSeenError as error:
                 say(f"{name} could not be measured: {error}")
                 failed = True

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tests.fleet.harness.fleet import TestFleet
 
 LIVE = "live"
+QUIET, TALKATIVE = "sglang-ok.service", "counter.service"
 SPAN_SECONDS = 30
 SETTLE_SECONDS = 12
 CPU_TARGET, MEMORY_TARGET_MB, STARTED_TARGET = 3, 120, 0
@@ -44,18 +45,22 @@ def measure(setting: Setting) -> tuple[Row, ...]:
     fleet = setting.fleet
     give_gpus_to_all(fleet)
     for host in fleet.hosts:
-        for unit in inventory.RUNNING:
-            fleet.start(host, unit)
+        fleet.start(host, QUIET)
     found = inventory.real(fleet, setting.folder / "idle", inventory.WATCHED)
     console, isd_environment = (*setting.command, "-c", str(found.hosts_toml)), isd.environment(setting)
-    spans: dict[str, list[Span]] = {"still": [], "moving": [], "isd": [], "nobody": []}
+    spans: dict[str, list[Span]] = {"still": [], "moving": [], "talking": [], "isd": [], "nobody": []}
     for turn in range(1, setting.runs(3) + 1):
-        say(f"idle: {turn}, four times {SPAN_SECONDS + SETTLE_SECONDS} s")
+        say(f"idle: {turn}, five times {SPAN_SECONDS + SETTLE_SECONDS} s")
         setting.wait_for_quiet()
         spans["nobody"].append(_nobody(fleet))
         spans["isd"].append(_span(fleet, setting.isd, isd.FIRST_UNIT, isd_environment, lambda: None))
         spans["still"].append(_span(fleet, console, LIVE, setting.environment, lambda: None))
         spans["moving"].append(_span(fleet, console, LIVE, setting.environment, mover(fleet)))
+        for host in fleet.hosts:
+            fleet.start(host, TALKATIVE)
+        spans["talking"].append(_span(fleet, console, LIVE, setting.environment, mover(fleet)))
+        for host in fleet.hosts:
+            fleet.stop(host, TALKATIVE)
     return _rows(spans)
 
 
@@ -68,6 +73,7 @@ def _rows(spans: Mapping[str, list[Span]]) -> tuple[Row, ...]:
         Row(
             "idle CPU, all values moving", "%", _figure(moving, lambda span: span.cpu_percent), how, CPU_TARGET, isd_cpu
         ),
+        Row("  … and 150 log lines a second", "%", _figure(spans["talking"], lambda span: span.cpu_percent), how),
         Row(
             "resident memory",
             "MB",
