@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(180)
 
+WATCHED = '["counter.service", "hostile*.service"]'
+"""Few enough for all of them to be on the screen."""
 OWN_SEQUENCES = re.compile(
     rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[78=>c]|\x1b\(B|\x1b\]22;[a-z-]*(?:\x07|\x1b\\)|\x1bP[+>]q?[0-9a-fA-F;|]*\x1b\\"
 )
@@ -31,7 +33,9 @@ OWN_SEQUENCES = re.compile(
 def console(fleet: TestFleet, state: Path, *options: str, columns: int = 160, rows: int = 45) -> Iterator[PtyScreen]:
     environment = {**os.environ, "TERM": "xterm-256color", "XDG_STATE_HOME": str(state), "LC_ALL": "C.UTF-8"}
     environment.pop("NO_COLOR", None)
-    argv = (sys.executable, "-m", "dflashtui", "-c", str(fleet.config_path), *options)
+    config = state / "hosts.toml"
+    config.write_text(re.sub(r"^units = .*$", f"units = {WATCHED}", fleet.config_path.read_text(), flags=re.MULTILINE))
+    argv = (sys.executable, "-m", "dflashtui", "-c", str(config), *options)
     with PtyScreen(argv, columns=columns, rows=rows, environment=environment) as screen:
         yield screen
 
