@@ -85,6 +85,8 @@ class Judge:
 
     def look(self, unit: UnitStatus) -> Decision | None:
         """The newest word about the unit."""
+        if _is_torn(unit):
+            return None
         if self._awaits_start and not self._has_begun(unit):
             return None
         if unit.invocation_id and self.run_id and unit.invocation_id != self.run_id:
@@ -191,6 +193,16 @@ class Judge:
         if not self._is_server:
             return replace(ended, verdict=Verdict.STOPPED, words="it ended by itself with status 0")
         return ended if unit.exec_main_code else replace(ended, words=FORGOTTEN)
+
+
+def _is_torn(unit: UnitStatus) -> bool:
+    """Read while it changed: a main process that has ended, with the state from before. The whole follows at once.
+
+    State and exit stand on two interfaces of the bus, read one after the other; a state is never older than the exit
+    that led to it.
+    """
+    is_old = unit.exited_at is not None and (unit.since is None or unit.since < unit.exited_at)
+    return unit.active_state is ActiveState.INACTIVE and is_old
 
 
 def _is_untouched(before: UnitStatus | None, unit: UnitStatus) -> bool:

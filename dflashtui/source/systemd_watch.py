@@ -36,6 +36,7 @@ READS_AT_ONCE = 32
 UNIT = f"{SYSTEMD}.Unit"
 OF_A_RUN = frozenset(
     {
+        "ActiveState",
         "InvocationID",
         "StateChangeTimestamp",
         "Result",
@@ -260,9 +261,11 @@ class Watch:
             self._all_in_doubt = True
 
     def _with_last_run(self, unit: str) -> Values:
-        values = self._known[unit]
+        """Not for a run that was last told to be in another state: there the blank answer is only the older one."""
+        values, run = self._known[unit], self._runs.get(unit, {})
         is_blank = values.get("LoadState") == "loaded" and values.get("StateChangeTimestamp") == 0
-        return {**values, **self._runs.get(unit, {})} if is_blank else values
+        has_ended = run.get("ActiveState", "inactive") == "inactive"
+        return {**values, **run} if is_blank and has_ended else values
 
     def _needs_reload(self, name: str) -> object:
         return self._known.get(name, {}).get("NeedDaemonReload")

@@ -188,6 +188,29 @@ async def test_the_end_of_a_run_that_came_while_its_beginning_was_read_is_kept(m
     assert (unit.invocation_id, unit.exec_main_code, unit.exec_main_status) == ("01" * 16, 1, 0)
 
 
+async def test_an_answer_from_before_the_start_is_not_mixed_with_the_end_of_the_run(manager: FakeManager) -> None:
+    """A start that fails within milliseconds: never was it inactive and at its end at once."""
+    blank = {"StateChangeTimestamp": 0, "InvocationID": b"", "ExecMainCode": 0}
+    manager.add("a.service", ActiveState="inactive", **blank)
+    async with following(manager, "a.service") as (watched, _, _transport):
+        await watched.first()
+        manager.held = []
+        manager.change("a.service", NRestarts=1)
+        seen: list[tuple[ActiveState, int | None]] = []
+
+        def note(units: Units) -> bool:
+            seen.append((units[0].active_state, units[0].exec_main_code or None))
+            return units[0].active_state is ActiveState.FAILED
+
+        waiting = asyncio.ensure_future(watched.until(note))
+        await until(lambda: bool(manager.held))
+        run = {"InvocationID": b"\1" * 16, "StateChangeTimestamp": 9, "ExecMainStatus": 217}
+        manager.change("a.service", signal=True, ActiveState="failed", ExecMainCode=1, **run)
+        manager.release()
+        await waiting
+    assert (ActiveState.INACTIVE, 1) not in seen
+
+
 async def test_aliases_are_one_unit(manager: FakeManager) -> None:
     manager.add("ssh.service", ActiveState="active", Names=["ssh.service", "sshd.service"])
     manager.aliases["sshd.service"] = "ssh.service"
