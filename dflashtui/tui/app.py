@@ -11,6 +11,7 @@ from textual.binding import Binding
 
 from dflashtui.errors import ConfigError
 from dflashtui.tui.ascii import AsciiFilter
+from dflashtui.tui.hangup import LeavesInOrder
 from dflashtui.tui.messages import HostChanged
 from dflashtui.tui.opening import OpeningScreen
 from dflashtui.tui.outline import DEFAULT_THEME
@@ -52,7 +53,7 @@ def badges(options: Options) -> Cell:
     return join((cell(words, "badge") for words, holds in marks if holds), " ")
 
 
-class DflashApp(OwnFaults, TypeAhead):
+class DflashApp(OwnFaults, LeavesInOrder, TypeAhead):
     """The console. `load` is called in a thread behind the first picture, so that its imports do not delay it."""
 
     CSS_PATH = "base.tcss"

@@ -67,6 +67,11 @@ class PtyScreen:
         for key in keys:
             os.write(self._master, _bytes(key))
 
+    def hang_up(self) -> None:
+        """Take the terminal away, as a lost connection does."""
+        os.close(self._master)
+        self._master = os.open(os.devnull, os.O_RDWR)
+
     def wait_for_end(self, *, seconds: float = DEADLINE_SECONDS) -> int:
         """The exit status."""
         deadline = time.monotonic() + seconds
