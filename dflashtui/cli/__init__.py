@@ -5,17 +5,22 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from dflashtui.cli.parser import parse
+from dflashtui.cli.parser_commands import COMMANDS
 from dflashtui.errors import ConfigError, DflashError
 from dflashtui.exit_code import ExitCode
 from dflashtui.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from dflashtui.cli.parser import Options
+
+WITHOUT_GC = frozenset({"console", "diagnose"})
+"""The console enables it behind its first picture; a diagnosis makes no garbage that refers to itself."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,35 +62,16 @@ def _run(options: Options) -> int:
         from dflashtui.cli.logging_setup import log_to_stderr
 
         log_to_stderr()
-    match options.command:
-        case "console":
-            from dflashtui.cli.console import run_console  # enables it behind the first picture
+    if options.command not in WITHOUT_GC:
+        gc.enable()
+    return _runner(options.command)(options)
 
-            return run_console(options)
-        case "check":
-            from dflashtui.cli.check import run_check
 
-            gc.enable()
-            return run_check(options)
-        case "logs":
-            from dflashtui.cli.logs import run_logs
-
-            gc.enable()
-            return run_logs(options)
-        case "probe":
-            from dflashtui.cli.probe import run_probe
-
-            gc.enable()
-            return run_probe(options)
-        case "diagnose":
-            from dflashtui.cli.diagnose import run_diagnose
-
-            return run_diagnose(options)
-        case _:
-            from dflashtui.cli.act import run_action
-
-            gc.enable()
-            return run_action(options)
+def _runner(command: str) -> Callable[[Options], int]:
+    """`run_NAME` of the module `NAME` of this package: each command imports what it needs, no other pays for it."""
+    name = COMMANDS[command].module if command in COMMANDS else command
+    run: Callable[[Options], int] = getattr(import_module(f"dflashtui.cli.{name}"), f"run_{name}")
+    return run
 
 
 def _complain(problems: Sequence[str], code: ExitCode) -> ExitCode:

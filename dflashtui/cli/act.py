@@ -34,7 +34,7 @@ PROBED = frozenset({Verb.START, Verb.RESTART})
 ONLY_UNITS = frozenset({"units"})
 
 
-def run_action(options: Options) -> int:
+def run_act(options: Options) -> int:
     """Act on the unit's hosts and print one line a host; a start goes on until it is ready or dead."""
     unit = complete_unit_glob(options.unit)
     config = narrowed(warned(inventory(options)), unit, options)

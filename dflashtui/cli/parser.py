@@ -9,23 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from dflashtui import __version__
+from dflashtui.cli.parser_commands import COMMANDS
 from dflashtui.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ACTIONS = {
-    "start": "start a unit",
-    "stop": "stop a unit",
-    "restart": "restart a unit",
-    "reload": "ask a unit to read its configuration again",
-    "reset-failed": "forget that a unit failed, and its start limit",
-    "enable": "start a unit at boot",
-    "disable": "do not start a unit at boot",
-    "mask": "make a unit impossible to start",
-    "unmask": "take back mask",
-    "kill": "send a signal to the processes of a unit",
-}
 EPILOG = """\
 exit codes: 0 all well, 1 warnings, 2 something failed, 3 could not look, 64 wrong use, 130 interrupted
 the inventory: -c FILE, else ./hosts.toml, else $XDG_CONFIG_HOME/dflashtui/hosts.toml, else this machine alone
@@ -34,7 +23,7 @@ the inventory: -c FILE, else ./hosts.toml, else $XDG_CONFIG_HOME/dflashtui/hosts
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked for; `command`: `console`, `check`, `logs`, `probe`, `diagnose`, or one of `ACTIONS`."""
+    """What was asked for; `command`: `console`, `check`, or a name of `COMMANDS`."""
 
     command: str = "console"
     unit: str = ""
@@ -58,6 +47,23 @@ class Options:
     grep: str | None = None
     priority: str | None = None
     files: tuple[Path, ...] = ()
+    words: tuple[str, ...] = ()
+    """What a command takes in a row: hosts to compare, packages to sync, files to advise on."""
+    dry_run: bool = False
+    force: bool = False
+    list: bool = False
+    to: int | None = None
+    step: str = ""
+    rollback: bool = False
+    wave: int | None = None
+    no_preflight: bool = False
+    stop_old: bool = False
+    fix: bool = False
+    all: bool = False
+    python: str | None = None
+    package: str | None = None
+    copy: bool = False
+    undo: bool = False
 
 
 class _Parser(argparse.ArgumentParser):
@@ -77,7 +83,8 @@ def parse(argv: Sequence[str]) -> Options:
             parser.error(f"--check looks at all hosts; it does not go with the command {found['command']!r}")
         found["command"] = "check"
     found["command"] = found.get("command") or "console"
-    found["files"] = tuple(found.get("files") or ())
+    for name in ("files", "words"):
+        found[name] = tuple(found.get(name) or ())
     for name in ("hosts", "units"):
         found[name] = (*(found.get(name) or ()), *(found.get(f"{name}_after") or ()))
     known = {field.name for field in fields(Options)}
@@ -107,11 +114,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--demo", action="store_true", help="a simulated fleet: no host, GPU or network is needed")
     _common(parser, first=True)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", parser_class=_Parser)
-    for name, words in ACTIONS.items():
-        _action(commands.add_parser(name, help=words, description=f"{words} on its hosts"), name)
-    _probe(commands.add_parser("probe", help="watch one start until it is ready or dead, and say which and why"))
-    _logs(commands.add_parser("logs", help="merged journal of a unit over its hosts"))
-    _diagnose(commands.add_parser("diagnose", help="the root cause of a failure, from its log"))
+    for name, command in COMMANDS.items():
+        added = commands.add_parser(name, help=command.words, description=command.description)
+        command.add_arguments(added)
+        _common(added, first=False)
     return parser
 
 
@@ -135,42 +141,6 @@ def _common(parser: argparse.ArgumentParser, *, first: bool) -> None:
     ):
         group.add_argument(flag, action="store_true", default=unset, help=words)
     group.add_argument("-v", "--verbose", action="store_true", default=unset, help="log to stderr")
-
-
-def _action(parser: argparse.ArgumentParser, name: str) -> None:
-    parser.add_argument("unit", metavar="UNIT")
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask, whatever the weight of the action")
-    if name == "kill":
-        parser.add_argument("-s", "--signal", default="SIGTERM", help="signal to send (default: SIGTERM)")
-    if name in {"start", "restart"}:
-        parser.add_argument("--no-probe", action="store_true", help="do not watch the start until it is ready or dead")
-    _common(parser, first=False)
-
-
-def _probe(parser: argparse.ArgumentParser) -> None:
-    parser.description = "watch one start of a unit until it is ready or dead: says which, and why"
-    parser.add_argument("unit", metavar="UNIT")
-    parser.add_argument("--start", action="store_true", help="start it first; the start is watched from its beginning")
-    parser.add_argument("-y", "--yes", action="store_true", help="with --start: do not ask, whatever its weight")
-    _common(parser, first=False)
-
-
-def _logs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("unit", metavar="UNIT")
-    parser.add_argument("-f", "--follow", action="store_true", help="go on with new lines")
-    parser.add_argument("-n", "--lines", type=int, metavar="N", help="the last N lines of each host (default: 100)")
-    parser.add_argument("--since", metavar="TIME", help="from this time on, as journalctl reads it")
-    parser.add_argument("--grep", metavar="REGEX", help="only lines that match, as journalctl --grep")
-    parser.add_argument("-p", "--priority", metavar="LEVEL", help="this level and worse, as journalctl -p")
-    _common(parser, first=False)
-
-
-def _diagnose(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "the root cause of a log: plain text, journalctl's short, -o json and -o export, container logs"
-    )
-    parser.add_argument("files", metavar="FILE", nargs="*", type=Path, help="a log; none or -: standard input")
-    _common(parser, first=False)
 
 
 def _seconds(text: str) -> float:
