@@ -25,6 +25,16 @@ class ConfigError(DflashError):
         self.problems = tuple(problems)
 
 
+class RenderError(ConfigError):
+    """A unit's text cannot be made for a host: its template, its file or a value of hosts.toml is at fault."""
+
+    def __init__(self, host: str, unit: str, problem: str) -> None:
+        """`problem`: a sentence that names the file and the key, and what to do."""
+        super().__init__([f"{problem} (rendering {unit} for {host})"])
+        self.host = host
+        self.unit = unit
+
+
 class TransportError(DflashError):
     """The way to a host failed."""
 

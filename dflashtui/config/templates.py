@@ -9,7 +9,7 @@ from dflashtui.config.words import proposal, shown
 if TYPE_CHECKING:
     from pathlib import Path
 
-PACKAGED = ("sglang", "vllm")
+PACKAGED = ("sglang", "vllm", "openai", "python")
 SUFFIX = ".service.j2"
 
 
