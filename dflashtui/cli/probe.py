@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 from typing import TYPE_CHECKING
 
 from dflashtui import paths
-from dflashtui.cli.check import wants_colour
 from dflashtui.cli.confirming import is_allowed
 from dflashtui.cli.fleets import inventory, warned
+from dflashtui.cli.probe_telling import Telling
 from dflashtui.cli.progress import Progress
 from dflashtui.cli.targets import complain, fleet_for, narrowed, unreached
 from dflashtui.config.match import complete_unit_glob
@@ -20,8 +18,8 @@ from dflashtui.model.action import UnitAction, Verb
 from dflashtui.ops.audit import Audit
 from dflashtui.ops.evidence import Evidence
 from dflashtui.ops.probe import Probe
-from dflashtui.ops.probe_report import document, exit_code, lines
-from dflashtui.ops.probe_wanted import DEFAULT_LIMIT_SECONDS, Wanted
+from dflashtui.ops.probe_report import exit_code
+from dflashtui.ops.probe_wanted import wanted_of
 from dflashtui.ops.units import act
 
 if TYPE_CHECKING:
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from dflashtui.config.model import Config
     from dflashtui.fleet.base import Fleet
     from dflashtui.model.action import ActionResult
-    from dflashtui.model.probe import ProbeResult
 
 REACH_LIMIT_SECONDS = 30.0
 
@@ -49,7 +46,7 @@ async def _run(config: Config, unit: str, options: Options) -> ExitCode:
         complain(fleet, missing)
         if not options.start:
             seen = [host.name for host in config.hosts if host.name not in missing]
-            codes = await _probed(_probes(fleet, config, unit, options, seen), fleet, options, {})
+            codes = await _probed(_probes(fleet, config, unit, options, seen), config, fleet, options, {})
             return worst(*codes, *(ExitCode.UNKNOWN for _ in missing))
         if missing:
             return ExitCode.UNKNOWN
@@ -67,7 +64,7 @@ async def act_and_probe(actions: Sequence[UnitAction], config: Config, fleet: Fl
     asked: dict[str, asyncio.Future[ActionResult]] = {action.host: loop.create_future() for action in actions}
     probes = _probes(fleet, config, actions[0].unit, options, list(asked), will_start=True)
     async with asyncio.TaskGroup() as group:
-        watching = group.create_task(_probed(probes, fleet, options, asked))
+        watching = group.create_task(_probed(probes, config, fleet, options, asked))
         audit = Audit(paths.state_folder())
         async for result in act(actions, fleet, audit, read_only=options.read_only):
             asked[result.action.host].set_result(result)
@@ -81,42 +78,31 @@ def _probes(
     evidence = Evidence(None if fleet.is_demo else paths.state_folder())
     progress = Progress(len(hosts))
     return {
-        host: Probe(fleet, wanted(config, host, unit, options), progress.tell, evidence, will_start=will_start)
+        host: Probe(
+            fleet,
+            wanted_of(config, host, unit, options.timeout_seconds),
+            progress.tell,
+            evidence,
+            will_start=will_start,
+        )
         for host in hosts
     }
 
 
-def wanted(config: Config, host: str, unit: str, options: Options) -> Wanted:
-    """What the inventory says of the unit."""
-    defined = config.unit(unit)
-    limit = options.timeout_seconds or (defined.readiness.timeout_seconds if defined else None)
-    return Wanted(
-        host=host,
-        unit=unit,
-        engine=defined.engine if defined else None,
-        is_server=defined is not None and (defined.engine != "none" or defined.readiness.url is not None),
-        gpus=defined.gpus if defined else (),
-        limit_seconds=limit or DEFAULT_LIMIT_SECONDS,
-    )
-
-
 async def _probed(
-    probes: Mapping[str, Probe], fleet: Fleet, options: Options, asked: Mapping[str, asyncio.Future[ActionResult]]
+    probes: Mapping[str, Probe],
+    config: Config,
+    fleet: Fleet,
+    options: Options,
+    asked: Mapping[str, asyncio.Future[ActionResult]],
 ) -> list[ExitCode]:
+    telling = Telling(fleet, config, options, is_single=len(probes) == 1)
+
     async def one(host: str, probe: Probe) -> ExitCode:
         result = await probe.run(asked.get(host))
-        _print(result, options, is_demo=fleet.is_demo)
+        await telling.tell(result)
         return exit_code(result)
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(host, probe)) for host, probe in probes.items()]
     return [task.result() for task in tasks]
-
-
-def _print(result: ProbeResult, options: Options, *, is_demo: bool) -> None:
-    if options.json:
-        sys.stdout.write(json.dumps(document(result, is_demo=is_demo)) + "\n")
-    else:
-        for line in lines(result, colour=wants_colour(options)):
-            sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()

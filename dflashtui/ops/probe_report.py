@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflashtui.exit_code import ExitCode
+from dflashtui.mask import masked
 from dflashtui.model.probe import Verdict
 from dflashtui.text import human_bytes, human_span, printable
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from dflashtui.model.finding import Cause
     from dflashtui.model.probe import PhaseTime, ProbeResult, ProbeUpdate, SignsOfLife
+    from dflashtui.ops.remedy_value import HostRemedy
 
 EXIT_CODES = {
     Verdict.READY: ExitCode.OK,
@@ -23,6 +25,7 @@ EXIT_CODES = {
 COLOURS = {ExitCode.OK: "32", ExitCode.WARNING: "33", ExitCode.FAILED: "31", ExitCode.UNKNOWN: "35"}
 LINES_SHOWN = 10
 OTHERS_SHOWN = 3
+TOLD_OF_REMEDY = {"title", "command", "details"}
 TENTHS_UNTIL_SECONDS = 60
 
 
@@ -31,7 +34,7 @@ def exit_code(result: ProbeResult) -> ExitCode:
     return EXIT_CODES.get(result.verdict, ExitCode.FAILED)
 
 
-def document(result: ProbeResult, *, is_demo: bool = False, remedies: Sequence[object] = ()) -> dict[str, object]:
+def document(result: ProbeResult, *, is_demo: bool = False, remedies: Sequence[HostRemedy] = ()) -> dict[str, object]:
     """The JSON of `probe --json` (contract, part 4), and what was added to it since."""
     return {
         "schema": 1,
@@ -42,7 +45,7 @@ def document(result: ProbeResult, *, is_demo: bool = False, remedies: Sequence[o
         "exit_code": result.exit_code,
         "signal": result.signal,
         "cause": result.cause.model_dump(mode="json") if result.cause else None,
-        "remedies": list(remedies),
+        "remedies": [remedy.model_dump(mode="json", include=TOLD_OF_REMEDY) for remedy in remedies],
         "lines": list(result.lines),
         "message": result.words,
         "invocation_id": result.invocation_id,
@@ -85,6 +88,15 @@ def lines(result: ProbeResult, *, colour: bool = False) -> Iterator[str]:
         yield f"  {title:<9}{printable(text)}"
     if result.cause is None and exit_code(result) is ExitCode.FAILED:
         yield from (f"  | {printable(line)}" for line in result.lines[-LINES_SHOWN:])
+
+
+def remedy_lines(remedies: Sequence[HostRemedy]) -> Iterator[str]:
+    """What to do, the most exact first: the title, its facts, its command."""
+    for remedy in remedies:
+        yield f"  do       {printable(remedy.title)}"
+        yield from (f"           {printable(masked(line))}" for line in remedy.details)
+        if remedy.command:
+            yield f"           $ {printable(masked(remedy.command))}"
 
 
 def progress(update: ProbeUpdate) -> str:

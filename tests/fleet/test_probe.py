@@ -104,6 +104,9 @@ def test_the_text_form_tells_verdict_cause_and_place(fleet: TestFleet, config: P
     assert text.startswith("gpu-a: sglang-import-error.service: crashed after ")
     assert "ModuleNotFoundError: No module named 'soundfile'  [missing-module]" in text
     assert "/opt/fleet/sglang/srt/multimodal/audio.py:" in text
+    verdict, _, cure = text.partition("  do       ")
+    assert "crashed after" in verdict
+    assert cure.startswith("install soundfile")
 
 
 def test_no_probe_is_content_with_the_job(fleet: TestFleet, config: Path) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dflashtui.cli.fleets import opener
 from dflashtui.config.read import load
+from dflashtui.exit_code import ExitCode
 from dflashtui.fleet.fleet import RealFleet
 from dflashtui.model.action import UnitAction, Verb
 from dflashtui.model.command import HostCommand
@@ -89,6 +92,15 @@ async def apply(real: RealFleet, remedy: HostRemedy, folder: Path) -> list[str]:
     return said
 
 
+async def from_the_command_line(config: Config) -> dict[str, Any]:
+    argv = (sys.executable, "-m", "dflashtui", "-c", str(config.path), "probe", "--json", UNIT)
+    asked = await asyncio.create_subprocess_exec(*argv, stdout=asyncio.subprocess.PIPE)
+    output, _ = await asked.communicate()
+    assert asked.returncode == ExitCode.FAILED
+    document: dict[str, Any] = json.loads(output)
+    return document
+
+
 async def test_the_story_each_cause_is_cured_by_its_remedy(fleet: TestFleet, config: Config, tmp_path: Path) -> None:
     async with running(config) as real:
         first = await start(real, config)
@@ -99,6 +111,11 @@ async def test_the_story_each_cause_is_cured_by_its_remedy(fleet: TestFleet, con
         assert found.run.cause.module == "soundfile"
         assert install.argv == (files.PYTHON, "-m", "pip", "install", "soundfile==0.13.1")
         assert "sglang 0.5.11 asks for soundfile==0.13.1" in install.details
+        assert (await from_the_command_line(config))["remedies"][0] == {
+            "title": install.title,
+            "command": install.command,
+            "details": list(install.details),
+        }
         said = await apply(real, install, tmp_path)
         assert "Successfully installed soundfile-0.13.1" in said
 
