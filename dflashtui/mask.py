@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 MASK = "***"
 _WORD = r"(?:api[_-]?key|key|token|secret|passwd|password|passphrase|credentials?)"
@@ -30,3 +31,16 @@ def masked(text: str) -> str:
     for pattern in (URL_PASSWORD, BEARER, NAMED, OPTION):
         text = pattern.sub(rf"\g<1>{MASK}", text)
     return KNOWN_FORM.sub(MASK, text)
+
+
+def masked_in(value: Any, *, limit: int | None = None) -> Any:  # noqa: ANN401 - every part of a value
+    """The same value with every text in it masked, and cut to `limit` characters; sequences become tuples."""
+    match value:
+        case str():
+            return masked(value[:limit])
+        case dict():
+            return {name: masked_in(part, limit=limit) for name, part in value.items()}
+        case tuple() | list():
+            return tuple(masked_in(part, limit=limit) for part in value)
+        case _:
+            return value

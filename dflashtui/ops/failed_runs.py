@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
-from dflashtui.mask import masked
+from dflashtui.mask import masked, masked_in
 from dflashtui.model.failed_run import FailedRun, UnitText
 from dflashtui.ops.state_files import replace, unit_path
 
@@ -101,16 +101,4 @@ def _is_same(one: FailedRun, other: FailedRun) -> bool:
 def without_secrets(run: FailedRun) -> FailedRun:
     """The same run with every text masked, and bounded in size."""
     bounded = run.model_copy(update={"others": run.others[:OTHERS_KEPT]})
-    return FailedRun.model_validate(_masked(bounded.model_dump()))
-
-
-def _masked(value: Any) -> Any:  # noqa: ANN401 - every part of a value
-    match value:
-        case str():
-            return masked(value[:LINE_LIMIT])
-        case dict():
-            return {name: _masked(part) for name, part in value.items()}
-        case tuple() | list():
-            return tuple(map(_masked, value))
-        case _:
-            return value
+    return FailedRun.model_validate(masked_in(bounded.model_dump(), limit=LINE_LIMIT))
