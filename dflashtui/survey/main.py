@@ -16,13 +16,21 @@ import sys
 import warnings
 from typing import Any, Callable, Dict, Iterator
 
+from dflashtui.survey.binaries import found as binaries
+from dflashtui.survey.distributions import found as distributions
+from dflashtui.survey.files import found as files
 from dflashtui.survey.imports import found as imports
+from dflashtui.survey.machine import found as machine
 from dflashtui.survey.place import OutOfTime, Place
 
 Task = Callable[[Dict[str, Any], Place], Iterator[Dict[str, Any]]]
 
 TASKS: dict[str, Task] = {
+    "binaries": binaries,
+    "distributions": distributions,
+    "files": files,
     "imports": imports,
+    "machine": machine,
 }
 HARD_AFTER_SECONDS = 1.0
 """A task that does not look at the clock is interrupted that long after the limit."""

@@ -11,7 +11,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 PACKAGE = "dflashtui.survey"
-MODULES = ("place", "imports", "main")
+MODULES = (
+    "place",
+    "elf",
+    "fatbin",
+    "ldso",
+    "sites",
+    "metadata",
+    "gpus",
+    "machine",
+    "distributions",
+    "binaries",
+    "files",
+    "imports",
+    "main",
+)
 """In the order of their imports."""
 STAGE = """\
 import os
