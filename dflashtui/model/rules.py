@@ -148,7 +148,7 @@ def _gpu_faults(gpu: Gpu) -> Iterator[tuple[str, Level, str]]:
     if gpu.ecc_uncorrected_count:
         yield (
             "gpu-ecc",
-            Level.WARNING,
+            Level.FAILED,
             f"{gpu.ecc_uncorrected_count} uncorrected memory errors since the driver was loaded",
         )
     for reason in gpu.clocks_event_reasons:

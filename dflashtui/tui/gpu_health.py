@@ -24,6 +24,7 @@ def gpu_faults(gpu: Gpu) -> tuple[str, ...]:
     found = (
         ("lost", gpu.lost is not None),
         (f"Xid {gpu.last_xid.xid}" if gpu.last_xid else "", gpu.last_xid is not None),
+        (f"{gpu.ecc_uncorrected_count} uncorrected ECC", bool(gpu.ecc_uncorrected_count)),
         ("row remap failed", gpu.remapped_rows_failed is True),
     )
     return tuple(words for words, holds in found if holds)
@@ -34,7 +35,6 @@ def gpu_warnings(gpu: Gpu) -> tuple[str, ...]:
     return (
         *(THROTTLES[reason] for reason in gpu.clocks_event_reasons if reason in THROTTLES),
         *((f"hot, {gpu.temperature_celsius} °C",) if is_hot(gpu) else ()),
-        *((f"{gpu.ecc_uncorrected_count} uncorrected ECC",) if gpu.ecc_uncorrected_count else ()),
         *(("row remap pending",) if gpu.remapped_rows_pending else ()),
         *(orphan_in_words(orphan) for orphan in orphans(gpu)),
     )

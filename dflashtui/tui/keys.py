@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding, BindingsMap
+from textual.keys import Keys
 
 from dflashtui.errors import ConfigError
 
@@ -22,6 +25,10 @@ LONG_NAMES = {
 SHORT_NAMES = {long: short for short, long in LONG_NAMES.items()} | {
     "pagedown": "pgdn", "pageup": "pgup", "escape": "esc", "up": "↑", "down": "↓", "left": "←", "right": "→",
 }  # fmt: skip
+
+
+KEY_NAMES = frozenset(key.value for key in Keys if not key.value.startswith("<"))
+MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
 
 
 def shown_key(key: str) -> str:
@@ -63,10 +70,31 @@ def check_keymap(keymap: Mapping[str, str], scopes: Iterable[type[DOMNode]]) -> 
         for name, keys in keymap.items()
         if name not in usable
     ]
+    problems += [_no_key(name, key) for name, keys in usable.items() for key in keys.split(",") if not is_key(key)]
     for bindings in known.values():
         problems += _clashes(bindings, usable)
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
+
+
+def is_key(key: str) -> bool:
+    """Whether a terminal has such a key: a character or its name, a key by name, each with or without modifiers."""
+    *modifiers, base = key.strip().split("+") if key.strip() != "+" else ("+",)
+    is_named = base in KEY_NAMES or base in LONG_NAMES.values()
+    return set(modifiers) <= MODIFIERS and (is_named or (len(base) == 1 and base.isprintable()) or _is_character(base))
+
+
+def _is_character(name: str) -> bool:
+    """`left_square_bracket`: as Textual writes Unicode's names."""
+    with suppress(KeyError):
+        return bool(unicodedata.lookup(name.replace("_", " ")))
+    return False
+
+
+def _no_key(name: str, key: str) -> str:
+    near = difflib.get_close_matches(key.strip().split("+")[-1], KEY_NAMES, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else "expected keys such as 'f5', 'ctrl+r', 'pageup', 'x'"
+    return f"console.keymap: {name}: no key '{key.strip()}'; {hint}"
 
 
 def _unknown(name: str, ids: Iterable[str]) -> str:

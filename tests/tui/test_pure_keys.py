@@ -132,3 +132,19 @@ def test_a_list_takes_no_key_from_the_screen() -> None:
     on_lists = {key for keys in bindings_of(RowList).values() for key in keys}
     on_screen = {key for keys in bindings_of(MainScreen).values() for key in keys}
     assert on_lists & on_screen == set()
+
+
+@pytest.mark.parametrize(
+    "key", ["f6", "ctrl+r", "shift+pageup", "x", "+", "?", "question_mark", "ü", "ctrl+alt+delete"]
+)
+def test_keys_that_exist_are_taken(key: str) -> None:
+    check_keymap({"x.three": key}, (Child,))
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"), [("pagup", "did you mean 'pageup'?"), ("strg+r", "expected keys"), ("F99x", "expected keys")]
+)
+def test_a_key_that_no_terminal_has_is_told(key: str, hint: str) -> None:
+    (problem,) = problems_of({"x.one": key})
+    assert f"x.one: no key '{key}'" in problem
+    assert hint in problem

@@ -143,7 +143,7 @@ XID = Xid(pci_bus_id="0", xid=79, at=NOW)
         (gpu(0, last_xid=XID), ("×", "Xid 79", "bad")),
         (gpu(0, remapped_rows_failed=True), ("×", "row remap failed", "bad")),
         (gpu(0, remapped_rows_pending=True), ("▲", "row remap pending", "warn")),
-        (gpu(0, ecc_uncorrected_count=2), ("▲", "2 uncorrected ECC", "warn")),
+        (gpu(0, ecc_uncorrected_count=2), ("×", "2 uncorrected ECC", "bad")),
         (gpu(0, temperature_celsius=86), ("▲", "hot, 86 °C", "warn")),
         (gpu(0, clocks_event_reasons=("sw_power_cap", "hw_slowdown")), ("▲", "slowed by hardware", "warn")),
         (gpu(0, processes=(process(1, "a.service"),)), ("●", "in use", "ok")),

@@ -87,7 +87,7 @@ def test_a_unit_that_is_stopped_and_not_enabled_is_nobodys_problem() -> None:
         ({"lost": "GPU is lost"}, Level.FAILED, "GPU is lost"),
         ({"remapped_rows_failed": True}, Level.FAILED, "replaced"),
         ({"remapped_rows_pending": True}, Level.WARNING, "reset"),
-        ({"ecc_uncorrected_count": 2}, Level.WARNING, "2 uncorrected"),
+        ({"ecc_uncorrected_count": 2}, Level.FAILED, "2 uncorrected"),
         ({"clocks_event_reasons": ("hw_thermal_slowdown",)}, Level.WARNING, "too hot"),
         ({"temperature_celsius": 91, "temperature_slowdown_celsius": 92}, Level.WARNING, "91 °C"),
         (
