@@ -77,7 +77,7 @@ def _refusal(path: Path, problem: str) -> ConfigError:
 
 def _text(path: Path, data: bytes) -> str:
     if len(data) > LARGEST_BYTES:
-        raise _refusal(path, f"is larger than {LARGEST_BYTES >> 20} MiB; an inventory is a few KiB")
+        raise _refusal(path, f"is larger than {LARGEST_BYTES >> 20} MiB; what stands here is a few KiB")
     if mark := next((words for mark, words in MARKS.items() if data.startswith(mark)), None):
         raise _refusal(path, f"line 1: begins with {mark}; save it as UTF-8 without a mark")
     try:
