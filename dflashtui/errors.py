@@ -147,3 +147,13 @@ class ActionDenied(OperationError):
 
 class OutcomeUnknown(OperationError):
     """The connection ended between request and answer: look at the host before the next step."""
+
+
+class PushRefused(OperationError):
+    """The host refused a step of a push; `kind` is the pusher's word (`changed`, `locked`, `no-space`, …)."""
+
+    def __init__(self, host: str, kind: str, words: str) -> None:
+        super().__init__(f"{host}: {words}")
+        self.host = host
+        self.kind = kind
+        self.words = words

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import zlib
 from functools import lru_cache
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from dflashtui.shipped.pack import ARGV, BOOTSTRAP, packed, program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 PACKAGE = "dflashtui.sampler"
 MODULES = ("masking", "cgroups", "processes", "card", "nvml", "worker", "host", "main")
 """In the order of their imports."""
-BOOTSTRAP = "import sys,zlib;i=sys.stdin.buffer;exec(zlib.decompress(i.read(int(i.readline()))))"
-ARGV = ("python3", "-I", "-S", "-u", "-c", BOOTSTRAP)
-"""-I and -S: neither the login's own modules nor its environment take part."""
+__all__ = ["ARGV", "BOOTSTRAP", "MODULES", "PACKAGE", "payload"]
 
 
 def payload(*, interval_seconds: float, units: Mapping[str, str] | None = None, bindings: str | None = None) -> bytes:
@@ -34,13 +32,7 @@ def payload(*, interval_seconds: float, units: Mapping[str, str] | None = None, 
 @lru_cache(maxsize=2)
 def _packed(bindings: str | None) -> bytes:
     """Once for all hosts: it takes 40 ms."""
-    sources = [("pynvml", bindings or _pynvml()), *((f"{PACKAGE}.{name}", _own(name)) for name in MODULES)]
-    packed = zlib.compress(f"{_own('loader')}\nload({sources!r})\n".encode(), 9)
-    return b"%d\n%s" % (len(packed), packed)
-
-
-def _own(name: str) -> str:
-    return files(PACKAGE).joinpath(f"{name}.py").read_text(encoding="utf-8")
+    return packed(program(PACKAGE, MODULES, beside=(("pynvml", bindings or _pynvml()),)))
 
 
 def _pynvml() -> str:

@@ -45,7 +45,7 @@ async def running(bindings: str, interval: float = FOREVER) -> AsyncIterator[tup
             yield stream, found
 
 
-@pytest.mark.parametrize("module", ["loader", *pack.MODULES])
+@pytest.mark.parametrize("module", pack.MODULES)
 def test_what_is_shipped_parses_on_the_oldest_python(module: str) -> None:
     text = files(pack.PACKAGE).joinpath(f"{module}.py").read_text()
     ast.parse(text, feature_version=OLDEST_PYTHON)
@@ -59,7 +59,7 @@ def test_the_bindings_parse_on_the_oldest_python() -> None:
 
 
 def test_what_is_shipped_imports_the_standard_library_pynvml_and_itself_alone() -> None:
-    for name in ("loader", *pack.MODULES):
+    for name in pack.MODULES:
         tree = ast.parse(files(pack.PACKAGE).joinpath(f"{name}.py").read_text())
         imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
         imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}

@@ -1,0 +1,85 @@
+"""The loop: one JSON order a line, steps and one answer for each; the end when stdin closes or is silent for long."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import pwd
+import queue
+import signal
+import sys
+import threading
+from typing import Any
+
+from dflashtui.pusher.places import Places
+from dflashtui.pusher.program import Program
+from dflashtui.pusher.trouble import Refusal, refusal_of
+
+FORMAT = 1
+SILENCE_SECONDS = 60.0
+"""A console that says nothing for so long is gone, whatever the network pretends: the lock must not outlive it."""
+
+
+def write(values: dict[str, Any]) -> None:
+    """One line. A console that is gone does not end what was begun: the next one reads the host."""
+    try:
+        sys.stdout.buffer.write(json.dumps(values, separators=(",", ":")).encode() + b"\n")
+        sys.stdout.buffer.flush()
+    except OSError:
+        pass
+
+
+def answered(program: Program, line: bytes) -> dict[str, Any]:
+    """The answer to an order; a refusal is one, too."""
+    try:
+        order = json.loads(line)
+        return {"answer": program.answer(order)}
+    except Refusal as refused:
+        return {"refused": refused.kind, "words": refused.words}
+    except OSError as problem:
+        found = refusal_of(problem, str(problem.filename or "?"))
+        return {"refused": found.kind, "words": found.words}
+    except (KeyError, TypeError, ValueError) as wrong:
+        return {"refused": "bad-order", "words": "an order that cannot be read: %r" % wrong}
+
+
+def run() -> None:
+    """The program. A console's Ctrl-C is not meant for it: it ends with its stdin."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.umask(0o077)
+    first = json.loads(sys.stdin.buffer.readline())
+    lines: queue.Queue[bytes] = queue.Queue()
+    threading.Thread(target=_read, args=(lines,), daemon=True).start()
+    program = Program(Places(first), str(first.get("who", "?")), lambda step: write({"step": step}))
+    write({"pusher": FORMAT, "python": platform.python_version(), "user": _user(), "uid": os.geteuid()})
+    try:
+        _serve(program, lines)
+    finally:
+        program.close()
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
+def _serve(program: Program, lines: queue.Queue[bytes]) -> None:
+    while True:
+        try:
+            line = lines.get(timeout=SILENCE_SECONDS)
+        except queue.Empty:
+            return
+        if not line:
+            return
+        write(answered(program, line))
+
+
+def _read(lines: queue.Queue[bytes]) -> None:
+    for line in sys.stdin.buffer:
+        lines.put(line)
+    lines.put(b"")
