@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from typing import TYPE_CHECKING
 
 from dflashtui.check.run import CheckOptions, check
+from dflashtui.cli.colour import wants_colour
 from dflashtui.cli.fleets import inventory, opener, warned
 from dflashtui.config.match import match_units
 
@@ -39,8 +39,3 @@ def _look(config: Config, options: Options) -> Look:
     from dflashtui.fleet.look import FleetLook
 
     return FleetLook(config, opener())
-
-
-def wants_colour(options: Options) -> bool:
-    """Only on a terminal, and not against the person's wish (https://no-color.org)."""
-    return sys.stdout.isatty() and not options.no_color and not os.environ.get("NO_COLOR")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dflashtui.cli.check import wants_colour
+from dflashtui.cli.colour import wants_colour
 from dflashtui.diagnosis.reading import CHUNK_BYTES, diagnose_bytes
 from dflashtui.diagnosis.remedies import remedies
 from dflashtui.exit_code import ExitCode, worst

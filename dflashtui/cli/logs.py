@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dflashtui.cli.check import wants_colour
+from dflashtui.cli.colour import wants_colour
 from dflashtui.cli.fleets import inventory, opener, warned
 from dflashtui.config.match import complete_unit_glob
 from dflashtui.errors import ConfigError

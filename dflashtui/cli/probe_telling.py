@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dflashtui.cli.check import wants_colour
+from dflashtui.cli.colour import wants_colour
 from dflashtui.exit_code import ExitCode
 from dflashtui.ops.probe_report import document, exit_code, lines, remedy_lines
 from dflashtui.ops.remedy import remedies_on

@@ -48,7 +48,7 @@ def found(order: Dict[str, Any], place: Place) -> Iterator[Dict[str, Any]]:
             continue
         count += 1
         if fact:
-            yield {"binary": path, "top": top, "owner": environment.owners.get(path), **fact}
+            yield {"binary": path, "top": top, "owner": environment.owner(path), **fact}
     yield {"binaries": count, "looked_at": list(folders)}
 
 
@@ -90,7 +90,8 @@ class _Environment:
     """What all files of an environment have in common."""
 
     def __init__(self, files: List[Tuple[str, str]], folders: Iterable[str]) -> None:
-        self.owners = dict(_owned(folders))
+        self._folders = list(folders)
+        self._owners: Optional[Dict[str, str]] = None
         self._by_name: Dict[str, List[str]] = {}
         for path, _ in files:
             self._by_name.setdefault(os.path.basename(path), []).append(path)
@@ -106,6 +107,12 @@ class _Environment:
             program.close()
         self._of_program = program_folders(own)
         self._loader = Loader(self._machine or 0, dict(os.environ))
+
+    def owner(self, path: str) -> Optional[str]:
+        """The distribution whose RECORD names the file; all of them are read when first asked."""
+        if self._owners is None:
+            self._owners = dict(_owned(self._folders))
+        return self._owners.get(path)
 
     def fact(self, path: str) -> Optional[Dict[str, Any]]:
         """What is worth telling of a file; `None`: the loader has nothing to do with it."""
