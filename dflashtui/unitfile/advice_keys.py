@@ -22,16 +22,14 @@ OLD_PLACE = frozenset({"StartLimitInterval", "StartLimitBurst", "StartLimitActio
 
 def sections(look: Look) -> Iterator[Advice]:
     """Sections that systemd does not know."""
-    seen: set[str] = set()
-    for entry in look.unit.entries:
-        name = entry.section
-        if name in seen or name in SECTIONS or name in OTHER_SECTIONS or name.startswith("X-"):
+    for header in look.unit.headers:
+        name = header.section
+        if name in SECTIONS or name in OTHER_SECTIONS or name.startswith("X-"):
             continue
-        seen.add(name)
         near = get_close_matches(name, SECTIONS, n=1, cutoff=0.5)
         remedy = f"did you mean [{near[0]}]?" if near else "use [Unit], [Service] or [Install]"
         yield at(
-            entry, "unknown-section", "error", f"section [{name}] is unknown: systemd ignores what is in it", remedy
+            header, "unknown-section", "error", f"section [{name}] is unknown: systemd ignores what is in it", remedy
         )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from dflashtui.unitfile.reading import UnitFile
 
+BLANKS = re.compile(r"[ \t\n\r]+")
 PREFIXES = "-@:+!"
 BRACED = re.compile(r"\$(?:(\$)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 WHOLE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)\Z")
@@ -42,7 +43,7 @@ class Command:
         found = [settled(self.program)]
         for word in self._rest:
             if whole := WHOLE.match(word):
-                found += environment.get(whole[1], "").split()
+                found += filter(None, BLANKS.split(environment.get(whole[1], "")))
             else:
                 found.append(BRACED.sub(lambda part: part[1] or environment.get(part[2], ""), word))
         return tuple(found)

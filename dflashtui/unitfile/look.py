@@ -14,7 +14,7 @@ from dflashtui.unitfile.words import words
 
 if TYPE_CHECKING:
     from dflashtui.unitfile.command import Command
-    from dflashtui.unitfile.reading import Entry, Slip, UnitFile
+    from dflashtui.unitfile.reading import Entry, Header, Slip, UnitFile
 
 VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)\Z", re.DOTALL)
 ENGINES = ("sglang", "vllm")
@@ -113,7 +113,7 @@ class Look:
 
 
 def at(
-    place: Entry | Slip | None, id_: str, level: Literal["error", "warning", "note"], message: str, remedy: str
+    place: Entry | Header | Slip | None, id_: str, level: Literal["error", "warning", "note"], message: str, remedy: str
 ) -> Advice:
     """Advice about a place in the file; `None`: about what is missing."""
     line, file = (place.line, place.file) if place else (None, None)

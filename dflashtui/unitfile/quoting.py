@@ -25,7 +25,12 @@ def assignment(name: str, value: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A value that is not split into words: `Description=`, a path. Raises `ValueError` for a newline or NUL."""
+    """A value that is not split into words: `Description=`, a path.
+
+    Raises `ValueError` for a newline or NUL, and for a backslash at the end, which would go on with the next line.
+    """
+    if text.endswith("\\"):
+        raise ValueError("ends in a backslash, which no such value of a unit file can")
     return writable(text).replace("%", "%%")
 
 

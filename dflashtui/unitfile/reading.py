@@ -34,6 +34,15 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Header:
+    """The beginning of a section."""
+
+    section: str
+    line: int
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Slip:
     """A line that systemd skips, with a warning at most."""
 
@@ -49,6 +58,7 @@ class UnitFile:
 
     entries: tuple[Entry, ...] = ()
     slips: tuple[Slip, ...] = ()
+    headers: tuple[Header, ...] = ()
 
     def all(self, section: str, key: str) -> tuple[Entry, ...]:
         """Every assignment of a list key that counts: an empty one takes back those before it."""
@@ -91,19 +101,21 @@ def files_of_cat(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((head[1], text[head.end() + 1 : end]) for head, end in zip(heads, ends, strict=True))
 
 
-def _gathered(parts: Iterable[Entry | Slip]) -> UnitFile:
+def _gathered(parts: Iterable[Entry | Slip | Header]) -> UnitFile:
     found = tuple(parts)
-    entries = tuple(part for part in found if isinstance(part, Entry))
-    return UnitFile(entries, tuple(part for part in found if isinstance(part, Slip)))
+    return UnitFile(
+        tuple(part for part in found if isinstance(part, Entry)),
+        tuple(part for part in found if isinstance(part, Slip)),
+        tuple(part for part in found if isinstance(part, Header)),
+    )
 
 
-def _parsed(text: str, file: str | None) -> Iterator[Entry | Slip]:
+def _parsed(text: str, file: str | None) -> Iterator[Entry | Slip | Header]:
     section = ""
     for line, words in logical_lines(text):
         if words.startswith("["):
             section = words[1:-1] if words.endswith("]") else ""
-            if not section:
-                yield Slip("section-header", line, words, file)
+            yield Header(section, line, file) if section else Slip("section-header", line, words, file)
         elif "=" not in words:
             yield Slip("no-assignment", line, words, file)
         elif not section:
