@@ -1,16 +1,133 @@
-"""The task `imports`: which imports of a program cannot be met, found without running it."""
+"""The task `imports`: which imports of a program cannot be met, found without running it.
+
+The order: `entry` (`kind` `module` or `script`, `target`), `is_safe` (the interpreter runs with -P or -I), `roots`
+(more modules that the program surely imports in the end), `own` (top-level packages whose every import counts).
+
+Facts: `{"kind": "fault", …}` (see `sweep`), `{"kind": "shadow", …}`, `{"kind": "no-entry", "why"}`, and at the end
+`{"kind": "summary", …}`, when the time ran out, too.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import gc
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Callable, Iterator
+
+from dflashtui.survey.closed import open_packages
+from dflashtui.survey.effects import Judge
+from dflashtui.survey.entry import NoEntry, first_folder, main_module
+from dflashtui.survey.kept import Kept, folder
+from dflashtui.survey.modules import STANDARD, Module, Modules, is_in_site
+from dflashtui.survey.names import Names
+from dflashtui.survey.place import OutOfTime
+from dflashtui.survey.sweep import Sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dflashtui.survey.place import Place
+
+MOST_SHADOWS = 20
 
 
 def found(order: dict[str, Any], place: Place) -> Iterator[dict[str, Any]]:
     """Each fault as it is found, then a summary."""
-    place.check()
-    yield {"kind": "summary", "order": order, "path": place.path}
+    began = time.monotonic()
+    gc.disable()
+    first = first_folder(order["entry"], order.get("is_safe", False))
+    path = [*([first] if first else []), *place.path]
+    yield from _shadows(path)
+    kept = Kept(folder() if order.get("keeps", True) else None)
+    modules = Modules(path, _whose(order, path))
+    judge = Judge(modules, kept, Names(modules, kept), place.check)
+    sweep = Sweep(judge)
+    try:
+        yield from _faults(order, modules, sweep)
+    except OutOfTime:
+        kept.keep()
+        yield _summary(began, kept, judge, sweep)
+        raise
+    kept.keep()
+    yield _summary(began, kept, judge, sweep)
+
+
+def _faults(order: dict[str, Any], modules: Modules, sweep: Sweep) -> Iterator[dict[str, Any]]:
+    roots = [name for name in order.get("roots", ()) if modules.find(name).kind == "source"]
+    try:
+        main = main_module(order["entry"], modules)
+    except NoEntry as problem:
+        yield {"kind": "no-entry", "why": str(problem)}
+    else:
+        modules.add(main)
+        roots.insert(0, main.name)
+    for fault in sweep.walk(roots):
+        if fault["fault"] == "missing-module":
+            fault["unreadable"] = modules.unreadable_folder(fault["module"])
+        yield fault
+
+
+def _whose(order: dict[str, Any], path: list[str]) -> Callable[[Module], str]:
+    """Whose module it is, see `Module.whose`."""
+    own = set(order.get("own", ()))
+    if order["entry"]["kind"] == "module":
+        own.add(order["entry"]["target"].partition(".")[0])
+    others = open_packages(path)
+
+    def whose(module: Module) -> str:
+        top = module.name.partition(".")[0]
+        if top in own:
+            return "own"
+        if module.is_standard:
+            return ""
+        if module.is_installed:
+            return "other" if top in others else ""
+        return "own"
+
+    return whose
+
+
+def _summary(began: float, kept: Kept, judge: Judge, sweep: Sweep) -> dict[str, Any]:
+    followed = sum(judge.modules.find(name).is_followed for name in sweep.ways)
+    return {
+        "kind": "summary",
+        "modules": len(sweep.ways),
+        "followed": followed,
+        "files": kept.asked,
+        "parsed": kept.read,
+        "unknown": len(judge.unknown),
+        "seconds": round(time.monotonic() - began, 3),
+        "python": ".".join(map(str, sys.version_info[:3])),
+    }
+
+
+def _shadows(path: list[str]) -> Iterator[dict[str, Any]]:
+    """Files that stand before the standard library and are named as one of its modules."""
+    standard = _standard_names()
+    told = 0
+    for place in path:
+        if os.path.realpath(place) == STANDARD or place.endswith(".zip"):
+            return
+        for name in sorted(standard.intersection(_modules_in(place))) if not is_in_site(place) else ():
+            told += 1
+            if told > MOST_SHADOWS:
+                return
+            yield {"kind": "shadow", "module": name, "folder": place}
+
+
+def _standard_names() -> set[str]:
+    names = set(getattr(sys, "stdlib_module_names", ())) or _modules_in(STANDARD) | set(sys.builtin_module_names)
+    return {name for name in names if not name.startswith("_")} - {"test", "site", "this", "antigravity"}
+
+
+def _modules_in(place: str) -> set[str]:
+    try:
+        with os.scandir(place) as entries:
+            return {entry.name.partition(".")[0] for entry in entries if _is_module(entry)}
+    except OSError:
+        return set()
+
+
+def _is_module(entry: os.DirEntry[str]) -> bool:
+    if entry.name.endswith(".py"):
+        return True
+    return "." not in entry.name and os.path.exists(os.path.join(entry.path, "__init__.py"))
