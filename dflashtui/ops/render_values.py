@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dflashtui.config.quantities import LISTEN
-from dflashtui.unitfile.quoting import writable
+from dflashtui.unitfile.quoting import plain, writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -120,8 +120,9 @@ def environment(unit: Unit) -> dict[str, str]:
 
 
 def _environment_file(unit: Unit, host: Host) -> str:
+    """As a unit file writes it: `%h` is the home folder of the user manager's user."""
     folder = "/etc/dflashtui" if host.manager == "system" else "%h/.config/dflashtui"
-    return f"{folder}/{unit.name.rpartition('.')[0]}.env"
+    return f"{folder}/{plain(unit.name.rpartition('.')[0])}.env"
 
 
 def _needed_paths(unit: Unit) -> Iterator[str]:
