@@ -17,6 +17,7 @@ from dflashtui.transport.remote_file import put_argv
 from dflashtui.transport.ssh_errors import connected, said
 from dflashtui.transport.ssh_openings import Openings
 from dflashtui.transport.ssh_sessions import Sessions
+from dflashtui.transport.ssh_tcp import TcpReader, TcpWriter
 from dflashtui.transport.ssh_way import ways
 
 if TYPE_CHECKING:
@@ -141,8 +142,9 @@ class SshTransport:
         """A TCP connection made by the host itself."""
         opening = self._login.connection.open_connection(address, port, encoding=None)
         try:
-            pair = await self._openings.result(opening, _closed_again)
-            return cast("tuple[asyncio.StreamReader, asyncio.StreamWriter]", pair)  # of the same methods
+            reader, writer = await self._openings.result(opening, _closed_again)
+            ends = TcpReader(reader, self.host, self._lost_reason), TcpWriter(writer, self.host, self._lost_reason)
+            return cast("tuple[asyncio.StreamReader, asyncio.StreamWriter]", ends)  # of the same methods
         except asyncssh.ChannelOpenError as refused:
             if refused.code == asyncssh.OPEN_CONNECT_FAILED and not self._login.connection.is_closed():
                 raise ConnectionRefusedError(f"{self.host}: {address}:{port}: {said(refused)}") from refused
@@ -156,6 +158,9 @@ class SshTransport:
         if refused.code == asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED:
             return SourceUnavailable(self.host, source, f"sshd forbids to reach it ({option} in sshd_config)")
         return SourceUnavailable(self.host, source, said(refused))
+
+    def _lost_reason(self) -> str:
+        return self._login.lost_reason()
 
     async def lost(self) -> Never:
         """Wait until the link ends, and raise `TransportLost`."""
