@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 async def is_allowed(actions: Sequence[UnitAction], fleet: Fleet, options: Options) -> bool:
     """Whether these actions may go on: light ones at once, heavy ones after a word was typed."""
     asked = confirmation(actions, {name: fleet.snapshot(name) for name in fleet.names})
-    return options.yes or asked.weight is not Weight.HEAVY or await _confirmed(asked)
+    return options.yes or asked.weight is not Weight.HEAVY or await confirmed(asked)
 
 
-async def _confirmed(asked: Confirmation) -> bool:
+async def confirmed(asked: Confirmation) -> bool:
     """Show the plan and have a word typed. Without a terminal to ask on, the action is refused."""
     plan = [f"{command}   on {', '.join(asked.hosts)}" for command in dict.fromkeys(asked.commands)]
     for line in (*plan, *(f"because: {reason}" for reason in asked.reasons)):

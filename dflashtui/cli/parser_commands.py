@@ -92,6 +92,7 @@ def _rollback(parser: ArgumentParser) -> None:
     _yes(parser)
     parser.add_argument("--to", type=int, metavar="N", help="the kept text with this number (default: the newest)")
     parser.add_argument("--list", action="store_true", help="list what is kept, change nothing")
+    parser.add_argument("--force", action="store_true", help="replace a file that somebody else changed since our push")
     parser.add_argument("--dry-run", action="store_true", help="show the difference; change nothing")
 
 
@@ -100,6 +101,7 @@ def _overlay(parser: ArgumentParser) -> None:
     _unit(parser)
     _yes(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would change; change nothing")
+    parser.add_argument("--force", action="store_true", help="replace files that somebody else changed since our push")
 
 
 def _deploy(parser: ArgumentParser) -> None:

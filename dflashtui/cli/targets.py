@@ -59,6 +59,18 @@ async def unreached(fleet: Fleet, limit_seconds: float) -> list[str]:
     return [name for name in fleet.names if fleet.snapshot(name).units is None]
 
 
+async def unlinked(fleet: Fleet, limit_seconds: float) -> list[str]:
+    """Wait until every host is up, or has failed; gives those that are not up."""
+    try:
+        async with asyncio.timeout(limit_seconds), fleet.subscribe() as changes:
+            async for _ in changes:
+                if all(fleet.snapshot(name).link.state is not LinkState.CONNECTING for name in fleet.names):
+                    break
+    except TimeoutError:
+        pass  # as above
+    return [name for name in fleet.names if fleet.snapshot(name).link.state is not LinkState.UP]
+
+
 def complain(fleet: Fleet, names: Iterable[str]) -> None:
     """Say on stderr why these hosts cannot be acted on."""
     for name in names:

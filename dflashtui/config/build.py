@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from dflashtui.config.schema import Document, HostTable, Table, UnitTable
+    from dflashtui.config.schema import Document, HostTable, OverlayTable, Table, UnitTable
 
 PATHS = ("identity_file", "known_hosts", "file")
 
@@ -46,9 +46,13 @@ def _unit(name: str, table: UnitTable, folder: Path) -> Unit:
         **_written(table),
         "hosts": dict.fromkeys(table.hosts),
         "readiness": ReadinessRule(url=rule.url, via=rule.via, timeout_seconds=rule.timeout),
-        "overlays": [Overlay(source=folder / each.source, package=each.package) for each in table.overlays],
+        "overlays": [_overlay(each, folder) for each in table.overlays],
     }
     return Unit(name=name, **_whole(written, folder))
+
+
+def _overlay(table: OverlayTable, folder: Path) -> Overlay:
+    return Overlay(source=folder / table.source, package=table.package, version=table.version)
 
 
 def _whole(written: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -51,6 +51,8 @@ class Overlay(Value):
 
     source: Path
     package: str
+    version: str | None = None
+    """The only version of the package that they fit; `None`: any."""
 
 
 class Unit(Value):

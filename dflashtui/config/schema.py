@@ -70,6 +70,7 @@ class OverlayTable(Table):
 
     source: LocalPath
     package: Label
+    version: Line | None = None
 
 
 class UnitTable(Table):

@@ -137,6 +137,11 @@ class UnitLook(Value):
         return next((record for record in reversed(self.records or ()) if record.is_effective), None)
 
     @property
+    def last_of_file(self) -> PushRecord | None:
+        """The same, but one that changed the unit's own file, not its overlays alone."""
+        return next((record for record in reversed(self.records or ()) if record.is_effective and record.files), None)
+
+    @property
     def unfinished(self) -> PushRecord | None:
         """A push that was cut off, and whose files nobody has looked after yet."""
         newest = self.records[-1] if self.records else None

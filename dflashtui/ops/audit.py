@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from dflashtui.model.action import ActionResult
     from dflashtui.model.command import CommandResult
+    from dflashtui.model.push import PushResult
 
 FILE_NAME = "audit.jsonl"
 FOLDER_MODE = 0o700
@@ -47,6 +48,10 @@ class Audit:
     def record_command(self, result: CommandResult) -> str | None:
         """As `record`, for a command that is no verb on a unit."""
         return self._append(command_entry(result))
+
+    def record_push(self, result: PushResult) -> str | None:
+        """As `record`, for a push, a roll-back or a change of overlays."""
+        return self._append(push_entry(result))
 
     def _append(self, kept: dict[str, object]) -> str | None:
         line = f"{json.dumps(kept)}\n".encode()
@@ -102,6 +107,27 @@ def command_entry(result: CommandResult) -> dict[str, object]:
         "message": masked(result.message),
         "via": None,
         "duration_s": round(result.duration_seconds, 3),
+    }
+
+
+def push_entry(result: PushResult) -> dict[str, object]:
+    """What is kept of a push; the keys are those of an action, and which text took the place of which."""
+    return {
+        "time": result.started_at.isoformat().replace("+00:00", "Z"),
+        "who": who(),
+        "host": result.host,
+        "unit": result.unit,
+        "action": result.action,
+        "command": f"dflashtui {result.action} {result.unit} --host {result.host}",
+        "result": result.outcome.value,
+        "ok": result.ok,
+        "message": masked(result.message),
+        "via": None,
+        "duration_s": round(result.duration_seconds, 3),
+        "change": result.change,
+        "number": result.number,
+        "before_sha256": result.before_sha256,
+        "after_sha256": result.after_sha256,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from dflashtui.errors import ActionRefused
 from dflashtui.fleet.results import failed_result
 from dflashtui.model.action import ActionResult
+from dflashtui.ops.waves import Waves
 from dflashtui.source.systemd_names import is_unit_name
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from dflashtui.model.host import HostSnapshot
     from dflashtui.ops.audit import Audit
 
-HOSTS_AT_ONCE = 8
 SKIPPED = "skipped"
 CANCELLED = "cancelled"
 
@@ -48,15 +49,16 @@ async def act(
         for action, refusal in zip(actions, refusals, strict=True):
             yield refusal or _skipped(action)
         return
-    run = _Run(fleet, audit, stop or asyncio.Event())
-    runner = asyncio.create_task(run.waves(actions))
-    try:
-        while (done := await run.results.get()) is not None:
-            yield done
-        await runner
-    finally:
-        runner.cancel()
-        await asyncio.gather(runner, return_exceptions=True)
+    run = Waves(
+        host_of=lambda action: action.host,
+        one=lambda action: _one(action, fleet, audit),
+        skipped=_skipped,
+        is_ok=lambda result: result.ok is True,
+        stop=stop or asyncio.Event(),
+    )
+    async with aclosing(run.run(actions)) as results:
+        async for result in results:
+            yield result
 
 
 def _refusal(action: UnitAction, fleet: Performer, audit: Audit, *, read_only: bool) -> ActionResult | None:
@@ -81,46 +83,14 @@ def _check(action: UnitAction, fleet: Performer, audit: Audit, *, read_only: boo
     audit.require()
 
 
-class _Run:
-    """One run over several hosts."""
-
-    def __init__(self, fleet: Performer, audit: Audit, stop: asyncio.Event) -> None:
-        self.results: asyncio.Queue[ActionResult | None] = asyncio.Queue()
-        self._fleet = fleet
-        self._audit = audit
-        self._stop = stop
-        self._room = asyncio.Semaphore(HOSTS_AT_ONCE)
-
-    async def waves(self, actions: Sequence[UnitAction]) -> None:
-        """The first host, then the others; `None` in `results` is the end."""
-        try:
-            by_host: dict[str, list[UnitAction]] = {}
-            for action in actions:
-                by_host.setdefault(action.host, []).append(action)
-            first, *others = by_host.values() or [[]]
-            await self._host(first)
-            async with asyncio.TaskGroup() as group:
-                for host in others:
-                    group.create_task(self._host(host))
-        finally:
-            self.results.put_nowait(None)
-
-    async def _host(self, actions: Sequence[UnitAction]) -> None:
-        async with self._room:
-            for action in actions:
-                result = _skipped(action) if self._stop.is_set() else await self._one(action)
-                if result.ok is not True:
-                    self._stop.set()
-                self.results.put_nowait(result)
-
-    async def _one(self, action: UnitAction) -> ActionResult:
-        at, began = datetime.now(UTC), monotonic()
-        try:
-            result = await self._fleet.perform(action)
-        except asyncio.CancelledError:
-            self._audit.record(_cancelled(action, at, monotonic() - began))
-            raise
-        return _recorded(self._audit, result)
+async def _one(action: UnitAction, fleet: Performer, audit: Audit) -> ActionResult:
+    at, began = datetime.now(UTC), monotonic()
+    try:
+        result = await fleet.perform(action)
+    except asyncio.CancelledError:
+        audit.record(_cancelled(action, at, monotonic() - began))
+        raise
+    return _recorded(audit, result)
 
 
 def _recorded(audit: Audit, result: ActionResult) -> ActionResult:

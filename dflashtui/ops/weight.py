@@ -56,6 +56,23 @@ def weight(actions: Sequence[UnitAction], snapshots: Mapping[str, HostSnapshot])
     return _weight(actions, tuple(_reasons(actions, snapshots)))
 
 
+def change_confirmation(
+    command: str, unit: str, hosts: Sequence[str], snapshots: Mapping[str, HostSnapshot], doubts: Sequence[str] = ()
+) -> Confirmation:
+    """What to ask for a push and its like. `doubts`: what only a person can decide; they make it heavy."""
+    many = (f"{len(hosts)} hosts at once",) if len(hosts) > 1 else ()
+    guarded = tuple(f"group {group} is protected" for group in dict.fromkeys(_protected_groups(hosts, snapshots)))
+    reasons = (*many, *guarded, *doubts)
+    return Confirmation(
+        weight=Weight.HEAVY if reasons else Weight.NORMAL,
+        commands=(command,),
+        units=(unit,),
+        hosts=tuple(hosts),
+        reasons=reasons,
+        word=_word(hosts, snapshots) if reasons else None,
+    )
+
+
 def _weight(actions: Sequence[UnitAction], reasons: Sequence[str]) -> Weight:
     if reasons:
         return Weight.HEAVY

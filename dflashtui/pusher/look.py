@@ -189,11 +189,14 @@ def _started_at(said: dict[str, str]) -> float | None:
 
 
 def _text_at(records: list[dict[str, Any]], moment: float | None) -> str | None:
-    """The sha256 of the text that stood at a moment, by our own changes alone."""
-    done = [record for record in records if record["state"] not in {PENDING, "not-done", "taken-back"}]
+    """The sha256 of the text that stood at a moment, by our own changes alone; `None` where others changed it, too."""
+    states = {PENDING, "not-done", "taken-back"}
+    done = [record["files"][0] for record in records if record["files"] and record["state"] not in states]
+    times = [record["at"] for record in records if record["files"] and record["state"] not in states]
     if moment is None or not done:
         return None
-    later = next((record for record in done if record["at"] > moment), None)
-    side, record = ("before", later) if later else ("after", done[-1])
-    value = record["files"][0].get(side)
-    return value if isinstance(value, str) else None
+    count = sum(1 for at in times if at <= moment)
+    before = done[count]["before"] if count < len(done) else None
+    after = done[count - 1]["after"] if count else before
+    is_known = count == len(done) or before == after
+    return after if is_known and isinstance(after, str) else None

@@ -163,7 +163,7 @@ class Program:
         """Carry out what was prepared, to its end even if nobody listens any more; on trouble, take it all back."""
         facts = {"who": self._who, "change": order["change"], "action": order.get("action", "push")}
         facts.update(undoes=order.get("undoes"), origin=order.get("origin"))
-        needed = [change for change in self._changes if change.changes]
+        needed = self._needed(str(order["unit"]))
         begun: list[Change] = []
         try:
             self._put(needed, begun, facts)
@@ -176,6 +176,14 @@ class Program:
         self._forget_laid()
         self._changes = []
         return {"records": [change.record for change in needed], "reloaded": reloaded}
+
+    def _needed(self, unit: str) -> list[Change]:
+        """Overlays first. What changes overlays alone has a record of the unit, too: it is the unit's last push."""
+        needed = [change for change in self._changes if change.changes]
+        needed.sort(key=lambda change: change.store.kind == "units")
+        if needed and needed[-1].store.kind != "units":
+            needed.append(Change(Store(self._places.state, "units", unit), [], {"unit": unit}))
+        return needed
 
     def _put(self, needed: list[Change], begun: list[Change], facts: dict[str, Any]) -> None:
         """First everything is kept, then everything is replaced. `begun`: what has to be taken back on trouble."""

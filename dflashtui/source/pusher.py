@@ -93,14 +93,18 @@ class Pusher:
     async def apply(
         self,
         change: str,
+        unit: str,
         *,
         action: str = "push",
         reload: bool = True,
         undoes: int | None = None,
         origin: str | None = None,
     ) -> tuple[PushRecord, ...]:
-        """Carry out what was prepared: keep, put, reload, check, record. On trouble the host takes it all back."""
-        order = {"change": change, "action": action, "reload": reload, "undoes": undoes, "origin": origin}
+        """Carry out what was prepared: keep, put, reload, check, record. On trouble the host takes it all back.
+
+        Gives the records of the overlays, and last the unit's.
+        """
+        order = {"change": change, "unit": unit, "action": action, "reload": reload, "undoes": undoes, "origin": origin}
         return tuple(map(pusher_values.record, (await self._ask("apply", **order))["records"]))
 
     async def arm_undo(self, change: str, seconds: float, *, restart: str | None) -> str:

@@ -10,7 +10,8 @@ import pytest
 from dflashtui.model.action import ActionResult, UnitAction, Verb
 from dflashtui.model.host import HostSnapshot
 from dflashtui.ops.audit import Audit
-from dflashtui.ops.units import HOSTS_AT_ONCE, act
+from dflashtui.ops.units import act
+from dflashtui.ops.waves import HOSTS_AT_ONCE
 
 from .systemd_fakes import until
 
