@@ -117,11 +117,7 @@ def nested(candidate: Candidate) -> tuple[str, str] | None:
     lines = [told.message, *told.detail] if told else []
     for line in lines:
         match = QUOTED.search(line)
-        if (
-            match
-            and not roles.is_wrapper(match["type"], match["text"])
-            and match["type"] != (told.type if told else None)
-        ):
+        if match and not roles.is_wrapper(match["type"], match["text"]):
             return match["type"], match["text"].rstrip(" )'\"")
     return None
 

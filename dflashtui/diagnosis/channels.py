@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import grammar
 from dflashtui.diagnosis.frames import FRAME
-from dflashtui.diagnosis.reader import Fate
+from dflashtui.diagnosis.reader import Fate, TraceReader
 from dflashtui.diagnosis.run import LIVED_ON_LINES
 
 if TYPE_CHECKING:
     from dflashtui.diagnosis.candidate import Candidate
     from dflashtui.diagnosis.native import NativeReader
     from dflashtui.diagnosis.prefixes import Stripped
-    from dflashtui.diagnosis.reader import TraceReader
 
 MAX_OPEN = 64
 FORGOTTEN_LINES = 600
@@ -33,6 +32,11 @@ class Channel:
     rest: str | None = None
     """Of the prefixes of its other lines, once known: many writers put theirs on a record's first line only."""
     seen_at: int = 0
+
+    @property
+    def is_torn(self) -> bool:
+        """A terminal broke its last line; the rest has no prefix."""
+        return isinstance(self.reader, TraceReader) and self.reader.is_torn
 
 
 class Channels:
@@ -71,7 +75,7 @@ class Channels:
             if channel.pid != pid:
                 continue
             if channel.rest is not None:
-                if channel.rest == look.shape:
+                if channel.rest == look.shape or (not look.shape and channel.is_torn):
                     return channel
                 if channel.shape == look.shape and not look.text:
                     return channel

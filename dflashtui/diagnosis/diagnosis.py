@@ -8,8 +8,9 @@ from dflashtui.diagnosis import expand, grammar, native, outside, roles
 from dflashtui.diagnosis.banner import NO_DIGITS, Banner
 from dflashtui.diagnosis.cleaning import HEAD_CHARACTERS, TAIL_CHARACTERS, pieces
 from dflashtui.diagnosis.concluding import conclude, first_cause, has_failed
+from dflashtui.diagnosis.forms import OTHERS_SAY
 from dflashtui.diagnosis.openings import opens
-from dflashtui.diagnosis.plain import plain
+from dflashtui.diagnosis.plain import label_by_rank, plain
 from dflashtui.diagnosis.prefixes import strip
 from dflashtui.diagnosis.scene import Scene, Written
 from dflashtui.diagnosis.stems import is_dull
@@ -47,7 +48,7 @@ class Diagnosis:
     def is_attentive(self) -> bool:
         """Every line matters just now; else lines without any of the stems may be left out (`skip`)."""
         scene = self._scene
-        return bool(scene.channels or scene.run.watched or self._pending or not self._banner.is_known)
+        return bool(scene.channels or scene.run.watched or scene.cell or self._pending or not self._banner.is_known)
 
     def skip(self, count: int, last: Line | None = None) -> None:
         """`count` lines that have none of the stems went by; `last` was the last of them with words."""
@@ -137,6 +138,8 @@ class Diagnosis:
 
     def _piece(self, text: str, line: Line) -> None:
         look = strip(text)
+        if look.text.startswith(outside.EXPLANATIONS):
+            return
         if outside.is_of_manager(look, line):
             if outside.is_next_start(self._scene, look.text):
                 self._begin_run(line)
@@ -173,7 +176,7 @@ class Diagnosis:
             scene.run.pids.add(pid)
         if self._banner.recurs(text, self._has_failed):
             self._begin_run(line)
-        if native.opening(text) is None or grammar.HEADER in text:
+        if grammar.HEADER in text or not (native.opening(text) or text.startswith(OTHERS_SAY)):
             channel = scene.channels.take(text, look, pid, line.number, scene.count)
             if channel:
                 self._grew(channel, text, line)
@@ -191,6 +194,7 @@ class Diagnosis:
         self._scene.version += 1
         channel.candidate.last = line.number
         if channel.reader.is_in_message:
+            label_by_rank(channel.candidate, text)
             run.is_dead |= roles.DEATH.search(text) is not None
             run.guilty |= self._scene.table.feed(text)
 

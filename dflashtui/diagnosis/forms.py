@@ -51,7 +51,9 @@ FATAL, TELLING, EXPLICIT, STATUS, SIGNALLED = (
 )
 _FATAL_SIGNAL = r"(?:4|6|7|8|9|11|ILL|ABRT|BUS|FPE|KILL|SEGV|SIGILL|SIGABRT|SIGBUS|SIGFPE|SIGKILL|SIGSEGV)\b"
 _FATAL_CODE = r"(?:-(?:4|6|7|8|9|11)|13[245679])\b"
-NAMED_RANK = re.compile(r"(?:local_rank: |[Rr]ank[ :=]{1,2})(?P<rank>\d+)")
+OTHERS_SAY = ("slurmstepd: ", "srun: ", "docker: ", "Error response from daemon: ")
+"""Begins of lines that are no part of a message: they are written by those who look after the process."""
+NAMED_RANK = re.compile(r"(?:local_rank: |(?<![\w-])[Rr]ank[ :=]{1,2})(?P<rank>\d+)")
 FORMS: tuple[Form, ...] = (
     # the kernel
     _form(
@@ -62,6 +64,13 @@ FORMS: tuple[Form, ...] = (
         "host-oom",
     ),
     _form("kernel-oom", "oom-kill:", r"(?P<text>oom-kill:constraint=.*)", TELLING, "host-oom"),
+    _form(
+        "slurm",
+        "slurmstepd: error: detected",
+        r"(?P<text>Detected \d+ oom[-_]kill events?.*)",
+        EXPLICIT,
+        "host-oom",
+    ),
     _form("segv", "segfault at", r"(?P<text>\S+\[(?P<pid>\d+)\]: segfault at .*)", TELLING, "segfault"),
     _form("trap", "traps:", r"(?P<text>traps: \S+\[(?P<pid>\d+)\] trap invalid opcode.*)", TELLING, "unsupported-arch"),
     # loaders and shells
@@ -97,21 +106,21 @@ FORMS: tuple[Form, ...] = (
     _form(
         "shell",
         "command not found",
-        r"(?P<text>(?:\S+: )?line \d+: .{1,300}: command not found)$",
+        r"^(?P<text>(?:\S+: )?line \d+: .{1,300}: command not found)$",
         FATAL,
         "systemd-exec",
     ),
     _form(
         "shell",
         "command not found",
-        r"(?P<text>(?:\S*sh|\S+): (?:\d+: )?.{1,300}: command not found)$",
+        r"^(?P<text>(?:\S*sh|\S+): (?:\d+: )?.{1,300}: command not found)$",
         FATAL,
         "systemd-exec",
     ),
     _form(
         "shell",
         "not found",
-        r"(?P<text>(?:\S+: )?(?:line )?\d+: (?:exec: )?[\w./+-]{1,300}: not found)$",
+        r"^(?P<text>(?:\S+: )?(?:line )?\d+: (?:exec: )?[\w./+-]{1,300}: not found)$",
         FATAL,
         "systemd-exec",
     ),
@@ -177,6 +186,22 @@ FORMS: tuple[Form, ...] = (
         "abort",
     ),
     _form("killed", "killed", r"(?P<text>Killed)$", SIGNALLED, "host-oom"),
+    # systemctl status
+    _form(
+        "status",
+        "(code=exited, status=",
+        r"^ {0,9}(?:Main PID|Process): .{1,2000}(?P<text>\(code=exited, status=(?:2[0-3]\d|24[0-3])(?:/\S+)?\))",
+        FATAL,
+        "systemd-exec",
+    ),
+    _form(
+        "status",
+        "(code=exited, status=12",
+        r"^ {0,9}(?:Main PID|Process): .{1,2000}(?P<text>\(code=exited, status=12[67](?:/\S+)?\))",
+        STATUS,
+        "systemd-exec",
+    ),
+    _form("status", "active: failed", r"^ {0,9}(?P<text>Active: failed .*)", STATUS),
     # wrong use
     _form(
         "argparse",
@@ -245,6 +270,7 @@ FORMS: tuple[Form, ...] = (
         STATUS,
         "abort",
     ),
+    _form("watchdog", "watchdog timeout", r"^(?P<text>Watchdog timeout.*)", FATAL, "timeout"),
     # uvicorn and friends
     _form("bind", "address", r"(?P<text>\[Errno (?:98|48)\] .*)", FATAL, "port-in-use"),
     _form(
@@ -280,7 +306,8 @@ FORMS: tuple[Form, ...] = (
         FATAL,
         "gpu-unavailable",
     ),
-    _form("container", "nvidia-container-cli", r"(?P<text>nvidia-container-cli: .*)", FATAL),
+    _form("container", "nvidia-container-cli", r"(?P<text>nvidia-container-cli: .*(?:unsatisfied|mismatch).*)", FATAL),
+    _form("container", "nvidia-container-cli", r"(?P<text>nvidia-container-cli: .*)", FATAL, "gpu-unavailable"),
     _form(
         "signalled",
         "signal",
@@ -294,8 +321,9 @@ FORMS: tuple[Form, ...] = (
         rf"(?P<text>Signal {_FATAL_SIGNAL} \(SIG[A-Z]+\) received by PID (?P<pid>\d+).*)",
         SIGNALLED,
     ),
-    _form("exit-code", "exit code", rf"(?P<text>.{{0,200}}exit code:? {_FATAL_CODE}.*)", SIGNALLED),
+    _form("exit-code", "exit code", rf"(?P<text>.{{0,200}}[Ee]xit code:? {_FATAL_CODE}.*)", SIGNALLED),
     _form("exit-code", "exitcode", rf"(?P<text>.{{0,200}}exitcode ?[:=] ?{_FATAL_CODE}.*)", SIGNALLED),
+    _form("exit-code", "return code", rf"(?P<text>.{{0,2000}}return ?code:? ?=? ?{_FATAL_CODE}.*)", SIGNALLED),
     _form("exit-code", "exited with code", r"(?P<text>.{0,200}exited with code (?!0\b)-?\d+.*)", STATUS),
     _form("exit-code", "exit status", r"(?P<text>.{0,200}exit status (?!0\b)\d+.*)", STATUS),
     _form("panic", "kernel panic", r"(?P<text>Kernel panic.*)", EXPLICIT),

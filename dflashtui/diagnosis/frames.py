@@ -10,6 +10,7 @@ from dflashtui.model.finding import Location
 FRAME = re.compile(
     r"(?P<indent>\s*)File [\"“”](?P<file>.{1,4096}?)[\"“”], line (?P<line>\d{1,9})(?:,? in (?P<function>.{1,300}))?$"
 )
+FRAME_BEGIN = re.compile(r"\s*File \"[^\"]{20,4096}(?:\",? ?(?:line ?)?\d{0,9})?$")
 STANDARD = re.compile(
     r"<frozen |<__array_function__|<attrs generated|"
     r".*[/\\]lib(?:32|64)?[/\\](?:python|pypy)3(?:\.\d+)?t?[/\\](?!(?:site|dist)-packages)"

@@ -49,6 +49,7 @@ NAMED_MODULE = re.compile(
 )
 TO_INSTALL = re.compile(
     r"pip3? install (?:(?:-U|--upgrade|--user|-q) )?['\"`]?(?P<module>[A-Za-z][\w-]*)|"
+    r"[Pp]lease install (?P<please>[A-Za-z][\w-]*)|"
     r"^['\"`]?(?P<named>[A-Za-z][\w-]*)['\"`]? (?:is|was) not installed|(?:requires?|needs?|"
     r"install) (?:the )?[`'\"](?P<quoted>[A-Za-z][\w-]*)[`'\"]"
 )

@@ -161,8 +161,8 @@ ENVIRONMENT: tuple[Rule, ...] = (
     ),
     rule(
         "host-oom",
-        r"(?:exit ?code|signal|status)\s{0,3}[:=]?\s{0,3}(?:-9|9|137)\b",
-        r"SIGKILL",
+        r"\b(?:exit ?code|return ?code|signal|status)\s{0,3}[:=]?\s{0,3}(?:-9|9|137)\b",
+        r"SIGKILL\b",
         r"signal: 9",
         r"\bexit -9\b",
     ),

@@ -53,7 +53,7 @@ GPU: tuple[Rule, ...] = (
         r"requires? (?:an? )?(?:Hopper|Ampere|Ada|Blackwell|SM ?\d|sm_?\d|GPU with|AVX)",
         r"only supported on (?:Hopper|Ampere|Ada|Blackwell|GPUs?|SM|sm|CUDA)",
         r"signal 4\b",
-        r"exit ?code ?[:=]? ?(?:-4|132)\b",
+        r"(?:exit|return) ?code ?[:=]? ?(?:-4|132)\b",
         r"does not support (?:bfloat16|bf16|fp8|flash)",
         r"FlashAttention only supports",
         r"(?:GPU|device) (?:arch|architecture).{0,40}(?:not supported|unsupported)",
@@ -81,9 +81,10 @@ GPU: tuple[Rule, ...] = (
         r"Can't initialize NVML",
         r"Driver Not Loaded",
         r"no (?:compatible|supported) GPUs?",
-        r"CUDA initialization",
+        r"CUDA (?:driver )?initialization",
         r"(?:GPU|device|CUDA).{0,30}not (?:visible|found)\b",
         r"Unexpected error from cudaGetDeviceCount",
+        r"Device acquire failed",
     ),
     rule(
         "gpu-unavailable",
@@ -133,6 +134,7 @@ GPU: tuple[Rule, ...] = (
             r"NoTritonConfigsError$",
         ),
     ),
+    rule("cuda-error", r"^Failed: Cuda error"),  # of vLLM's own collectives
     # the collective libraries, before the plain CUDA errors that they wrap
     rule(
         "nccl",
@@ -142,6 +144,8 @@ GPU: tuple[Rule, ...] = (
         r"ncclInvalidUsage",
         r"ncclRemoteError",
         r"NCCL (?:error|Error|WARN|failure)",
+        r"NCCL operations",
+        r"^Cuda failure (?!.{0,20}(?:illegal|misaligned|unspecified|assert))",
         r"NCCL_\w+",
         r"unhandled (?:system|cuda) error",
         r"HCCL",

@@ -125,6 +125,7 @@ MODEL: tuple[Rule, ...] = (
         r"(?:Expecting (?:value|property name|',' delimiter)[^:]{0,40}|Extra data): line \d",
         r"weights? .{0,80}(?:not found in|missing|mismatch)",
         r"Only \w+ tensors? can",
+        r" at line \d+ column \d+",  # a Rust reader of JSON
         r"assert param_data\.shape",
         r"loaded_weight",
         r"key .{0,40}not found in (?:model|gguf)",

@@ -59,6 +59,7 @@ USE: tuple[Rule, ...] = (
         r"not installed",
         r"install (?:it|the) ",
         r"need to install",
+        r"please (?:re-?)?install",
         types=(r"(?:ImportError|ModuleNotFoundError)$",),
     ),
     rule(
@@ -67,7 +68,7 @@ USE: tuple[Rule, ...] = (
         r"SIGSEGV",
         r"segfault",
         r"signal 11\b",
-        r"exit ?code ?[:=]? ?(?:-11|139)\b",
+        r"(?:exit|return) ?code ?[:=]? ?(?:-11|139)\b",
     ),
     rule(
         "abort",
@@ -80,7 +81,7 @@ USE: tuple[Rule, ...] = (
         r"Aborted",
         r"SIGABRT",
         r"signal 6\b",
-        r"exit ?code ?[:=]? ?(?:-6|134)\b",
+        r"(?:exit|return) ?code ?[:=]? ?(?:-6|134)\b",
         r"Assertion .{0,300} failed",
         r"GGML_ASSERT",
         r"terminate called",

@@ -45,7 +45,7 @@ WORDS: tuple[Word, ...] = (
     _word(r"start(?:-pre|-post)? operation timed out\. Terminating\..*", EXPLICIT, "timeout"),
     _word(r"Watchdog timeout .*|Failed with result 'watchdog'.*", EXPLICIT, "timeout"),
     _word(
-        r"(?:Main|Control) process exited, code=(?P<code>exited|killed|"
+        r"(?:[Mm]ain|[Cc]ontrol) process exited, code=(?P<code>exited|killed|"
         r"dumped), status=(?P<status>\d+)(?:/(?P<name>[\w/-]+))?.*",
         STATUS,
         None,
@@ -58,7 +58,7 @@ WORDS: tuple[Word, ...] = (
 STARTING = re.compile(r"^(?:Starting|Started) (?!Session |User |.*\.(?:scope|slice|timer|socket|target|mount)\b)")
 STOPPING = re.compile(r"^Stopping (?!Session |User )")
 OVER = re.compile(
-    r"Main process exited|Failed with result|Deactivated successfully|^Stopped |Unit entered failed state"
+    r"[Mm]ain process exited|Failed with result|Deactivated successfully|^Stopped |Unit entered failed state"
 )
 """Behind these a "Started" belongs to the next attempt; reports of a failed spawn may come before the own one."""
 OF_UNIT = re.compile(rf"^{UNIT}: (?P<text>.*)$", re.DOTALL)

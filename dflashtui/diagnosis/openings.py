@@ -16,7 +16,7 @@ from dflashtui.diagnosis.scene import NEAR_LINES
 from dflashtui.diagnosis.trace import Trace
 
 if TYPE_CHECKING:
-    from dflashtui.diagnosis.scene import Scene, Written
+    from dflashtui.diagnosis.scene import Said, Scene, Written
 
 PROCESS_LINE = re.compile(r"^Process (?P<name>[\w:.<>-]{1,120}):$")
 ORNAMENT = " +|-─╭┌"
@@ -72,8 +72,10 @@ def _trace(scene: Scene, by: Written, before: str) -> Trace:
     is_glued = bool(before.strip(ORNAMENT))
     near = [said.text for said in scene.said if scene.count - said.at <= NEAR_LINES]
     context = before.strip() if is_glued else "\n".join(near)
-    level = by.look.level or (None if is_glued else _announced(scene))
-    return Trace(context=context, label=_label(by, before, context), pid=by.pid, level=level)
+    announcer = None if is_glued else _announcer(scene)
+    level = by.look.level or (announcer.level if announcer else None)
+    label = _label(by, before, context) or (announcer.process if announcer else None)
+    return Trace(context=context, label=label, pid=by.pid, level=level)
 
 
 def _label(by: Written, before: str, context: str) -> str | None:
@@ -87,11 +89,11 @@ def _label(by: Written, before: str, context: str) -> str | None:
     return named["name"] if named else None
 
 
-def _announced(scene: Scene) -> str | None:
-    """The level of the record on the line before, if that announces a traceback."""
+def _announcer(scene: Scene) -> Said | None:
+    """The record on the line before, if that announces a traceback."""
     if not scene.said or scene.count - scene.said[0].at != 1:
         return None
-    return scene.said[0].level if roles.ANNOUNCING.search(scene.said[0].text) else None
+    return scene.said[0] if roles.ANNOUNCING.search(scene.said[0].text) else None
 
 
 def _open(scene: Scene, by: Written, reader: TraceReader | native.NativeReader) -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from dflashtui.diagnosis.line import Line
     from dflashtui.diagnosis.scene import Scene
 
+EXPLANATIONS = ("░░", "-- ")
+"""journalctl's own lines between entries: `-x` explains the manager's, `-- Boot … --` tells of a new start."""
 MANAGERS = frozenset({"systemd", "init.scope"})
 
 

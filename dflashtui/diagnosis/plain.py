@@ -11,6 +11,7 @@ from dflashtui.diagnosis.forms import Weight
 from dflashtui.model.finding import Location
 
 if TYPE_CHECKING:
+    from dflashtui.diagnosis.candidate import Candidate
     from dflashtui.diagnosis.scene import Scene, Written
 
 GENERAL_ERROR = re.compile(
@@ -35,12 +36,14 @@ def plain(scene: Scene, by: Written) -> None:
     _signs(scene, text)
     if _in_table(scene, bare, by):
         return
-    _label_by_rank(scene, bare)
+    if scene.run.candidates:
+        label_by_rank(scene.run.candidates[-1], bare)
     if not (_formed(scene, by) or _general(scene, bare, by)):
         scene.run.last_words = by.line
         scene.run.ordinary += 1
         _lives(scene, by)
-    scene.note(bare, by.look.level)
+    if not roles.PYTHON_WARNING.search(bare):
+        scene.note(bare, by.look)
 
 
 def _signs(scene: Scene, text: str) -> None:
@@ -79,11 +82,11 @@ def _in_table(scene: Scene, bare: str, by: Written) -> bool:
     return scene.cell is not None
 
 
-def _label_by_rank(scene: Scene, bare: str) -> None:
+def label_by_rank(candidate: Candidate, text: str) -> None:
     """TGI's launcher names the rank behind the text, sometimes on a line of its own."""
-    match = prefixes.TRAILING_RANK.search(bare) if "rank=" in bare else None
-    if match and scene.run.candidates and scene.run.candidates[-1].label is None:
-        scene.run.candidates[-1].label = f"rank{match[1]}"
+    match = prefixes.TRAILING_RANK.search(text) if candidate.label is None and "rank=" in text else None
+    if match:
+        candidate.label = f"rank{match[1]}"
 
 
 def _formed(scene: Scene, by: Written) -> bool:

@@ -19,6 +19,9 @@ _DATE = r"\d{4}[-/]\d\d[-/]\d\d"
 _TIME = r"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?"
 _ZONE = r"(?: ?(?:Z\b|UTC|[+-]\d\d:?\d\d))?"
 _MONTH = r"(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d"
+_GLUED = r"[A-Z]\w{2,60}(?:Error|Exception)\b"
+_MONTH_ABROAD = r"(?:\d{1,2}月|[^\W\d_]{3,5}\.?)"
+"""journalctl's short form has the language of the shell."""
 _RANKS = r"(?: ?(?:[A-Z][A-Z_]*\d+))"
 _SOURCE_FILE = r"[\w./<>~+-]{1,200}\.(?:py|pyx|cpp|cc|cu|cuh|hpp|h|c|go|rs)"
 
@@ -39,6 +42,7 @@ class Token(NamedTuple):
 DIGITS = "0123456789"
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SMALL = "abcdefghijklmnopqrstuvwxyz"
+CYRILLIC = "янфмаисод"
 
 
 def _token(kind: Kind, starts: str, pattern: str, after: tuple[Kind | None, ...] = ()) -> Token:
@@ -46,10 +50,11 @@ def _token(kind: Kind, starts: str, pattern: str, after: tuple[Kind | None, ...]
 
 
 TOKENS: tuple[Token, ...] = (
+    _token("separator", ">", r">(?: |$)", after=(None,)),  # pasted as a quotation
     # [2031-01-02 03:04:05 DP1 TP3] of sglang, [… +0000] of gunicorn
-    _token("time", "[", rf"\[{_DATE}[T ]{_TIME}{_ZONE}(?P<label>{_RANKS}*)\](?: |$)"),
+    _token("time", "[", rf"\[(?:{_DATE}[T ])?{_TIME}{_ZONE}(?P<label>{_RANKS}*)\](?: |$)"),
     _token("time", DIGITS, rf"{_DATE}[T ]{_TIME}{_ZONE}(?= |$|:)"),
-    _token("time", DIGITS, rf"(?:\d\d[-/.]\d\d(?:[-/.]\d{{2,4}})?[ T]|\d{{8}} )?{_TIME}(?= |$)"),
+    _token("time", DIGITS, rf"(?:\d\d[-/.]\d\d(?:[-/.]\d{{2,4}})?[ T]|\d{{8}} )?{_TIME}(?= |$|\[|{_GLUED})"),
     _token(
         "time",
         "[",
@@ -59,6 +64,7 @@ TOKENS: tuple[Token, ...] = (
     _token("rank", CAPITALS, rf"{_MONTH} {_TIME} \d{{4}}\[\d+,(?P<label>\d+)\]<std(?:err|out)>:"),  # mpirun
     _token("rank", "[", r"\[\d+,(?P<label>\d+)\]<std(?:err|out)>:"),
     _token("time", CAPITALS, rf"(?:[A-Z][a-z]{{2}} {_DATE} {_TIME} [A-Z]{{2,5}}|{_MONTH} {_TIME})(?= )"),
+    _token("time", CAPITALS + SMALL + DIGITS + CYRILLIC, rf"{_MONTH_ABROAD} {{1,2}}\d{{1,2}} {_TIME}(?= )"),
     _token("time", DIGITS, r"\d{9,10}\.\d{3,9}(?= )"),
     _token("time", "[", r"\[ *\d+\.\d{6}\] "),
     # journalctl's short form, after the time
@@ -92,6 +98,10 @@ TOKENS: tuple[Token, ...] = (
         "IWEF",
         r"(?P<level>[IWEF])\d{4} \d\d:\d\d:\d\d\.\d{1,9}\s+(?:(?P<pid>\d+)\s+)?[\w./<>-]{1,200}:\d+\] ?",
     ),
+    _token("rank", "[", rf"\[[A-Za-z][\w-]{{0,30}}\] ?\[RANK (?P<label>\d+)\] ?\[(?P<level>{LEVELS}|[IWEF])\] ?"),
+    # of C++ in torch: [E ProcessGroupNCCL.cpp:7], [rank2]:[E102 03:04:05.6 ProcessGroupNCCL.cpp:7]
+    _token("level", "[", r"\[(?P<level>[IWEF])(?:\d{3,4} [\d:.]{8,20})? [\w./]{1,80}\.(?:cpp|cc|cu|hpp|h):\d+\] ?"),
+    _token("level", CAPITALS, rf"(?P<level>{LEVELS}) \([\w.]{{1,80}}\): {{1,9}}"),
     _token("source", "[", rf"\[{_SOURCE_FILE}:\d+\] ?"),
     _token("source", CAPITALS + SMALL + "/<_~", rf"{_SOURCE_FILE}:\d+\] ?"),
     _token(

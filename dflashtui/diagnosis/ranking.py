@@ -30,12 +30,14 @@ class Tier(IntEnum):
     """A process was ended by a signal that tells a reason, and said nothing itself."""
     GENERAL = 5
     VICTIM = 6
-    WRAPPER = 7
-    DOUBTFUL = 8
-    CUT = 9
+    ABORTED = 7
+    """A process ended itself behind words of its own."""
+    WRAPPER = 8
+    DOUBTFUL = 9
+    CUT = 10
     """A traceback that has not come to its exception."""
-    STATUS = 10
-    NOTHING = 11
+    STATUS = 11
+    NOTHING = 12
 
 
 TIERS = {
@@ -54,6 +56,8 @@ def tier(candidate: Candidate) -> Tier:
         return _tier_of_trace(candidate)
     if candidate.weight is Weight.EXPLICIT and candidate.kind == "timeout":
         return Tier.OWN  # an exception before it explains it
+    if candidate.weight is Weight.SIGNALLED and candidate.told_kind == "abort":
+        return Tier.ABORTED
     place = TIERS.get(candidate.weight)
     return _tier_of_words(candidate) if place is None else place
 
@@ -74,7 +78,7 @@ def _tier_of_words(candidate: Candidate) -> Tier:
     role = _role(candidate.exception, candidate.text)
     if candidate.exception:
         return Tier.BARE if role is None else role
-    if candidate.told_kind and role is not Tier.WRAPPER:
+    if candidate.told_kind and role is None:
         return Tier.TELLING
     return Tier.GENERAL if role is None else role
 
@@ -88,10 +92,17 @@ def _role(exception: str | None, text: str) -> Tier | None:
 def ranked(run: Run) -> list[Candidate]:
     """The candidates that count, the cause first."""
     run.age()
-    placed = [(tier(one), _guilt(one, run), one.order, one) for one in run.candidates]
-    counted = [entry for entry in placed if _counts(entry[0], entry[3], run)]
-    counted.sort(key=lambda entry: entry[:3] if entry[0] is not Tier.DOUBTFUL else (entry[0], entry[1], -entry[2]))
-    return [entry[3] for entry in counted]
+    placed = [(tier(one), one) for one in run.candidates]
+    counted = [entry for entry in placed if _counts(*entry, run)]
+    counted.sort(key=lambda entry: _rank(entry[0], entry[1], run))
+    return [candidate for _, candidate in counted]
+
+
+def _rank(place: Tier, candidate: Candidate, run: Run) -> tuple[int, int, bool, int]:
+    """Among those that only tell of another's failure an exception says more than a line."""
+    is_line = place in {Tier.VICTIM, Tier.WRAPPER} and not candidate.name
+    order = -candidate.order if place is Tier.DOUBTFUL else candidate.order
+    return (place, _guilt(candidate, run), is_line, order)
 
 
 def _guilt(candidate: Candidate, run: Run) -> int:
@@ -109,7 +120,7 @@ def _counts(place: Tier, candidate: Candidate, run: Run) -> bool:
     if run.is_dead or place in {Tier.EXPLICIT, Tier.OWN}:
         return place is not Tier.NOTHING
     match place:
-        case Tier.BARE | Tier.TELLING | Tier.SIGNALLED | Tier.GENERAL:
+        case Tier.BARE | Tier.TELLING | Tier.SIGNALLED | Tier.GENERAL | Tier.ABORTED:
             return not run.is_ready and run.lines - candidate.since < NEAR_THE_END_LINES
         case Tier.VICTIM | Tier.WRAPPER | Tier.STATUS:
             return candidate.trace is not None or not run.is_ready

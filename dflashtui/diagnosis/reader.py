@@ -6,7 +6,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import grammar
-from dflashtui.diagnosis.frames import FRAME
+from dflashtui.diagnosis.frames import FRAME, FRAME_BEGIN
 
 if TYPE_CHECKING:
     from dflashtui.diagnosis.trace import Link, Raised, Trace
@@ -44,6 +44,8 @@ class TraceReader:
         self._indent = -1
         """Of the last frame; -1 before the first."""
         self._frame_before = False
+        self._torn = ""
+        """The begin of a frame's line that a terminal broke at its width."""
         self._strangers = 0
         self._message_lines = 0
         self.message_lines_allowed = MESSAGE_LINES_ALLOWED
@@ -54,6 +56,11 @@ class TraceReader:
     def is_in_message(self) -> bool:
         """The exception was named; what follows may be more of its message."""
         return self._place is _Place.MESSAGE
+
+    @property
+    def is_torn(self) -> bool:
+        """The next line is the rest of this frame's, whatever its prefix."""
+        return bool(self._torn)
 
     @property
     def current(self) -> Raised:
@@ -120,11 +127,13 @@ class TraceReader:
         return self._stranger()
 
     def _in_frames(self, text: str) -> Fate:
-        frame = FRAME.match(text)
-        if frame:
-            self._indent = len(frame["indent"])
+        frame = FRAME.match(text) or (FRAME.match(self._torn + text) if self._torn else None)
+        self._torn = text if frame is None and FRAME_BEGIN.match(text) else ""
+        if frame or self._torn:
+            self._indent = len(frame["indent"]) if frame else len(text) - len(text.lstrip())
             self._frame_before, self._strangers = True, 0
-            self.current.frames.add(frame)
+            if frame:
+                self.current.frames.add(frame)
             return Fate.TAKEN
         indent = len(text) - len(text.lstrip())
         if self._is_source(text, indent):

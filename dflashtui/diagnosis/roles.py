@@ -15,7 +15,7 @@ WRAPPER_TYPES = re.compile(
 WRAPPER_TEXT = re.compile(
     r"^Fatal Python error: Aborted|"
     r"see (?:the )?(?:root cause|stack ?trace|error|logs?|traceback|exception|above)|"
-    r"(?:initialization|startup|start-up|launch\w*|boot\w*) failed|"
+    r"(?<!driver )(?:initialization|startup|start-up|launch\w*|boot\w*) failed|"
     r"(?:engine|worker|server|shard|process|rank \d+|scheduler|child|subprocess|core|proc\w*|replica|"
     r"model runner|container|runner)\b.{0,60}"
     r"(?:failed to (?:start|initiali[sz]e|boot|launch|be ready)|died|is dead|exited|crash\w*|"
@@ -32,6 +32,7 @@ WRAPPER_TEXT = re.compile(
     r"Ran into (?:a|an) (?:fatal )?error|Cancelled by|The process .{0,40} was terminated|"
     r"Engine loop (?:is not running|has died)|Failed core proc|returned non-zero exit status|"
     r"unable to load model|"
+    r"^(?:Shard|Web[sS]erver)(?:CannotStart|Failed|Disconnected|Crashed)|^DownloadError|"
     r"Error executing method|Caught \w{1,80} in (?:DataLoader|replica|pin memory)|failed with error|"
     r"Exception in worker process|Main process exited",
     re.IGNORECASE,
@@ -66,8 +67,11 @@ NOT_FATAL_CONTEXT = re.compile(
     r"Error handling request|Error in (?:request|generat)\w*|request .{0,60}failed|"
     r"Exception while (?:serving|handling|exporting)|Failed to (?:export|send|report|collect) "
     r"(?:telemetry|usage|metrics|stats)|(?:retrying|will retry|ignor(?:ed|ing)|skipping|falling back|"
-    r"non-fatal|continuing)|object address  :"
+    r"non-fatal|continuing)|object address  :|"
+    r"can yield errors"
 )
+PYTHON_WARNING = re.compile(r"^\s*warnings\.warn\(|:\d+: \w{0,60}Warning: ")
+"""They announce nothing of what comes behind them."""
 ANNOUNCING = re.compile(
     r":$|fail|error|exception|could not|cannot|unable|ignor|warn|traceback|problem|not (?:available|there|found)",
     re.IGNORECASE,

@@ -26,6 +26,7 @@ class Said(NamedTuple):
     """Which line of the log: `Scene.count`."""
     text: str
     level: str | None
+    process: str | None
 
 
 class Written(NamedTuple):
@@ -74,6 +75,6 @@ class Scene:
         self.cell = None
         self.version += 1
 
-    def note(self, text: str, level: str | None) -> None:
+    def note(self, text: str, look: Stripped) -> None:
         """Remember a line of no traceback."""
-        self.said = (Said(self.count, text, level), *self.said[: NEAR_LINES - 1])
+        self.said = (Said(self.count, text, look.level, look.process), *self.said[: NEAR_LINES - 1])
