@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from dflashtui.survey.main import TASKS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 PACKAGE = "dflashtui.survey"
-MODULES = (
-    "place",
-    "elf",
-    "fatbin",
-    "ldso",
-    "sites",
-    "metadata",
-    "gpus",
-    "machine",
-    "distributions",
-    "binaries",
-    "files",
-    "conditions",
-    "bindings",
-    "reading",
-    "kept",
-    "modules",
-    "names",
-    "effects",
-    "sweep",
-    "entry",
-    "closed",
-    "imports",
-    "main",
-)
-"""In the order of their imports."""
+OWN_IMPORT = re.compile(r"^from dflashtui\.survey\.(\w+) import", re.MULTILINE)
 STAGE = """\
 import os
 def read(count):
@@ -63,7 +41,7 @@ def payload(
     flags: Sequence[str] = (),
     directory: str | None = None,
     environment: Mapping[str, str] | None = None,
-    request: Mapping[str, object],
+    request: Mapping[str, Any],
 ) -> bytes:
     """What `argv` reads from its stdin, to the end. `flags`: the unit's own for its interpreter, such as `-s`."""
     order = {
@@ -74,13 +52,29 @@ def payload(
         "bootstrap": STAGE,
     }
     first = f"{_own('enter')}\nenter({json.dumps(order)!r})\n".encode()
-    return _framed(first) + _framed(_program()) + json.dumps(request).encode()
+    tasks = tuple(name for name in TASKS if name in request["tasks"])
+    return _framed(first) + _framed(_program(tasks)) + json.dumps(request).encode()
 
 
-@lru_cache(maxsize=1)
-def _program() -> bytes:
-    sources = [(f"{PACKAGE}.{name}", _own(name)) for name in MODULES]
+@lru_cache(maxsize=8)
+def _program(tasks: tuple[str, ...]) -> bytes:
+    sources = [(f"{PACKAGE}.{name}", _own(name)) for name in modules(tasks)]
     return f"{_own('loader')}\nload({sources!r})\n".encode()
+
+
+def modules(tasks: Iterable[str]) -> tuple[str, ...]:
+    """What these tasks need of the survey, in the order of their imports, `main` last."""
+    ordered: dict[str, None] = {}
+    for name in (*tasks, "main"):
+        _take(name, ordered)
+    return tuple(ordered)
+
+
+def _take(name: str, ordered: dict[str, None]) -> None:
+    for needed in OWN_IMPORT.findall(_own(name)):
+        if needed not in ordered:
+            _take(needed, ordered)
+    ordered[name] = None
 
 
 def _framed(text: bytes) -> bytes:
