@@ -40,12 +40,15 @@ run: $(READY) ## the console: on your own hosts.toml, else the demo
 
 # What failed is run once more, alone: real hosts on a crowded machine may need a second look. Both are printed.
 AGAIN = --last-failed --last-failed-no-failures none
+# Tests on real hosts wait more than they work: two fleets, unless one is named that is up already.
+SIDE_BY_SIDE = $(if $(DFLASHTUI_FLEET_INSTANCE),,--numprocesses 2 --dist loadfile)
 NARROWED = [ "$$? $(if $(ARGS),narrowed)" = "5 narrowed" ]
 
 test: $(READY) ## every test that this machine can run, the real hosts too where it can have them
 	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 $(ARGS) || $(NARROWED) \
 		|| $(BIN)/python -m pytest -m "not fleet" $(AGAIN) $(ARGS)
-	$(BIN)/python -m pytest -m fleet $(ARGS) || $(NARROWED) || $(BIN)/python -m pytest -m fleet $(AGAIN) $(ARGS)
+	$(BIN)/python -m pytest -m fleet $(SIDE_BY_SIDE) $(ARGS) || $(NARROWED) \
+		|| $(BIN)/python -m pytest -m fleet $(AGAIN) $(ARGS)
 
 test-fast: $(READY) ## the tests that need no real hosts
 	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 $(ARGS)

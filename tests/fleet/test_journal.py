@@ -91,7 +91,7 @@ async def test_a_follower_stopped_while_its_journal_is_vacuumed_tells_a_gap(flee
     async with kept_running(hub, fleet, HOST), hub.subscribe(COUNTER) as items:
         reader = Reader(items, run_of(fleet))
         await reader.until(lambda: len(reader.numbers) > 20)
-        fleet.check(HOST, "pkill", "-STOP", "-f", "journalctl --follow")
+        await until(lambda: fleet.exec(HOST, "pkill", "-STOP", "-f", "journalctl --follow").returncode == 0)
         stopped_at = last_number(fleet)
         await until(lambda: last_number(fleet) > stopped_at + 150)
         fleet.check(HOST, "journalctl", "--rotate", "--vacuum-files=1")

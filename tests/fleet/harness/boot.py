@@ -9,7 +9,7 @@ from pathlib import Path
 from . import cgroups, gpus, keys, network, root
 from .fleet import TestFleet
 from .host import Host
-from .image import image
+from .image import cache_folder, image, locked
 from .instance import HOSTS, Instance, claim, load, remove, save
 from .packages import require_packages, require_rights
 from .shell import HarnessError
@@ -20,11 +20,12 @@ WITHOUT_DRIVER = frozenset({"gpu-c"})
 def prepare() -> Path:
     """Everything that is made once a machine: packages, image, library. FleetUnavailableError where it cannot be."""
     require_rights()
-    require_packages()
-    cgroups.mount_point()
-    gpus.library()
-    gpus.program()
-    return image()
+    with locked(cache_folder() / "prepare.lock"):  # of two test processes the second finds everything made
+        require_packages()
+        cgroups.mount_point()
+        gpus.library()
+        gpus.program()
+        return image()
 
 
 def up(owner_pid: int | None = None) -> TestFleet:
