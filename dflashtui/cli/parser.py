@@ -64,6 +64,12 @@ class Options:
     package: str | None = None
     copy: bool = False
     undo: bool = False
+    prompt: str | None = None
+    levels: tuple[int, ...] = ()
+    repeats: int | None = None
+    max_tokens: int | None = None
+    requests: int | None = None
+    report: Path | None = None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -85,6 +91,7 @@ def parse(argv: Sequence[str]) -> Options:
     found["command"] = found.get("command") or "console"
     for name in ("files", "words"):
         found[name] = tuple(found.get(name) or ())
+    found["levels"] = tuple(found.get("levels") or ())
     for name in ("hosts", "units"):
         found[name] = (*(found.get(name) or ()), *(found.get(f"{name}_after") or ()))
     known = {field.name for field in fields(Options)}

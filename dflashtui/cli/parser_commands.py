@@ -137,6 +137,27 @@ def _sync(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show the plan; change nothing")
 
 
+def _smoke(parser: ArgumentParser) -> None:
+    _unit(parser)
+    parser.add_argument("--prompt", metavar="TEXT", help="what to ask instead of a short question")
+
+
+def _bench(parser: ArgumentParser) -> None:
+    parser.add_argument("words", metavar="UNIT", nargs="+", help="one unit, or two to compare; HOST:UNIT says where")
+    _yes(parser)
+    parser.add_argument("--levels", type=_numbers, metavar="N,N", help="requests at once (default: 1,2,4,8,16)")
+    parser.add_argument("--repeats", type=int, metavar="N", help="turns of each unit (default: 3)")
+    parser.add_argument("--requests", type=int, metavar="N", help="requests of a level (default: by its concurrency)")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="longest answer (default: 256)")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE.html", help="where the report goes (default: state folder)"
+    )
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(word) for word in text.split(",")]
+
+
 COMMANDS: dict[str, Command] = {
     **{name: Command("act", words, partial(_action, name), " on its hosts") for name, words in ACTIONS.items()},
     "probe": Command("probe", "watch one start until it is ready or dead, and say which and why", _probe),
@@ -157,4 +178,6 @@ COMMANDS: dict[str, Command] = {
     "preflight": Command("preflight", "find every fault that shows without starting the unit", _preflight),
     "compare": Command("compare", "what differs between the environments of hosts", _compare),
     "sync": Command("sync", "make the packages of one host like those of another", _sync),
+    "smoke": Command("smoke", "ask a service for one real completion: text, time to first token, tokens/s", _smoke),
+    "bench": Command("bench", "measure a service, or compare two, with real requests", _bench),
 }

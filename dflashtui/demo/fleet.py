@@ -172,6 +172,10 @@ class DemoFleet:
         for name in self._hosts if host is None else (host,):
             self._post(name)
 
+    async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """The demo's services have no port."""
+        raise SourceUnavailable(host, f"{address}:{port}", "the demo's services cannot be asked")
+
     def acknowledge(self, host: str) -> None:
         """The host's Xid faults were seen; they no longer count as alarms."""
         self._hosts[host].is_acknowledged = True

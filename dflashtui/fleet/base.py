@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import AsyncIterator, Callable, Sequence
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from types import TracebackType
@@ -92,4 +93,7 @@ class Fleet(Protocol):
         """Read now; a host that waits for its next attempt, or for a person, is tried at once. `None`: every host."""
 
     def acknowledge(self, host: str) -> None:
+    async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A TCP connection that the host makes. Raises `ConnectionError` or `DflashError`."""
+
         """The host's Xid faults were seen; they no longer count as alarms."""

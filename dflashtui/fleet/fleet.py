@@ -138,6 +138,10 @@ class RealFleet:
     def refresh(self, host: str | None = None) -> None:
         """See `Fleet`."""
         for name in self.names if host is None else (host,):
+    async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """See `Fleet`."""
+        return await self._services[host].transport.open_tcp(address, port)
+
             self._supervisors[name].retry_now()
             self._services[name].refresh()
 

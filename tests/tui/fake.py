@@ -153,6 +153,9 @@ class FakeFleet:
         self.commanded.append(tuple(argv))
         yield DemoCommand(self.says, self.ends_with, 0.0)
 
+    async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection(address, port)
+
     def look_at(self, hosts: Sequence[str]) -> None:
         self.looked_at = tuple(hosts)
 
