@@ -42,12 +42,14 @@ class Here:
 
 
 @asynccontextmanager
-async def linked(config: Config, names: Sequence[str], options: Options) -> AsyncIterator[Here]:
+async def linked(
+    config: Config, names: Sequence[str], options: Options, sources: frozenset[str] = NO_SOURCES
+) -> AsyncIterator[Here]:
     """Connect to these hosts; those that cannot be reached are told on stderr."""
     if options.demo:
         raise ConfigError(["the hosts of the demo have no unit files: use it without --demo"])
     hosts = tuple(config.host(name) for name in names)
-    async with fleet_for(config.model_copy(update={"hosts": hosts}), options, NO_SOURCES) as fleet:
+    async with fleet_for(config.model_copy(update={"hosts": hosts}), options, sources) as fleet:
         missing = await unlinked(fleet, options.timeout_seconds or DEFAULT_LIMIT_SECONDS)
         complain(fleet, missing)
         up = tuple(host for host in hosts if host.name not in missing)
@@ -56,10 +58,15 @@ async def linked(config: Config, names: Sequence[str], options: Options) -> Asyn
 
 @asynccontextmanager
 async def looking(
-    config: Config, names: Sequence[str], unit: str, options: Options, overlays: Sequence[OverlayFiles] = ()
+    config: Config,
+    names: Sequence[str],
+    unit: str,
+    options: Options,
+    overlays: Sequence[OverlayFiles] = (),
+    sources: frozenset[str] = NO_SOURCES,
 ) -> AsyncIterator[Here]:
     """Connect, and look at the unit on each host."""
-    async with linked(config, names, options) as here:
+    async with linked(config, names, options, sources) as here:
         found = await look_everywhere(here.fleet, here.hosts, unit, overlays)
         for name, seen in found.items():
             if isinstance(seen, DflashError):

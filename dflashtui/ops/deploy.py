@@ -36,8 +36,11 @@ class Means(Protocol):
     async def push(self, host: str) -> StepEnd:
         """Put the text (and its overlays) there; `SKIPPED`: the host has it already."""
 
-    async def start(self, host: str, restarted: Callable[[StepEnd], None]) -> StepEnd:
-        """Restart the unit and watch it until it is ready or dead; `restarted` is told how the restart itself went."""
+    async def start(self, host: str, restarted: Callable[[StepEnd], None], under_way: Callable[[str], None]) -> StepEnd:
+        """Restart the unit and watch it until it is ready or dead.
+
+        `restarted` is told how the restart itself went, `under_way` what goes on after it.
+        """
 
     async def put_back(self, host: str) -> StepEnd:
         """The text that was there before the push."""
@@ -159,7 +162,7 @@ class _HostRun:
         if self._interrupted.is_set():
             return self._left_interrupted()
         pushed = await self._step(Step.PUSH, self._means.push(self._host))
-        self._pushed = pushed.state is not StepState.FAILED
+        self._pushed = pushed.state is StepState.DONE
         if pushed.state not in GOOD:
             return self._left_at(pushed)
         return self._left_interrupted() if self._interrupted.is_set() else await self._started(Step.PROBE, Step.RESTART)
@@ -180,9 +183,13 @@ class _HostRun:
                 self._set(_news(restart, end, monotonic() - began))
             self._set(StepNews(step=probe, state=StepState.RUNNING))
 
+        def under_way(words: str) -> None:
+            if restart is None or not self._is_running(restart):
+                self._set(StepNews(step=probe, state=StepState.RUNNING, words=words))
+
         self._set(StepNews(step=restart or probe, state=StepState.RUNNING))
-        end = await self._unless_interrupted(self._means.start(self._host, restarted))
-        if restart and (news := self._row.step(restart)) and news.state is StepState.RUNNING:
+        end = await self._unless_interrupted(self._means.start(self._host, restarted, under_way))
+        if restart and self._is_running(restart):
             self._set(_news(restart, end, monotonic() - began))
         self._set(_news(probe, end, monotonic() - began))
         if restart:
@@ -209,6 +216,10 @@ class _HostRun:
         end = await doing
         self._set(_news(step, end, monotonic() - began))
         return end
+
+    def _is_running(self, step: Step) -> bool:
+        news = self._row.step(step)
+        return news is not None and news.state is StepState.RUNNING
 
     def _left_at(self, end: StepEnd) -> Outcome:
         self._skip_rest("not started: the step before did not succeed")

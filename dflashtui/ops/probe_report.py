@@ -84,10 +84,15 @@ def _life(life: SignsOfLife) -> dict[str, object]:
 def lines(result: ProbeResult, *, colour: bool = False) -> Iterator[str]:
     """The result in words: the verdict, then what there is to know, a line each."""
     yield f"{printable(result.host)}: {printable(result.unit)}: {_headline(result, colour)}"
+    yield from (f"  {line}" for line in result_lines(result))
+
+
+def result_lines(result: ProbeResult) -> Iterator[str]:
+    """What there is to know beyond the verdict, a line each."""
     for title, text in _details(result):
-        yield f"  {title:<9}{printable(text)}"
+        yield f"{title:<9}{printable(text)}"
     if result.cause is None and exit_code(result) is ExitCode.FAILED:
-        yield from (f"  | {printable(line)}" for line in result.lines[-LINES_SHOWN:])
+        yield from (f"| {printable(line)}" for line in result.lines[-LINES_SHOWN:])
 
 
 def remedy_lines(remedies: Sequence[HostRemedy]) -> Iterator[str]:

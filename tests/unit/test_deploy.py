@@ -43,9 +43,10 @@ class Script:
         self.at_once -= 1
         return self._end(host, "push")
 
-    async def start(self, host: str, restarted: Callable[[StepEnd], None]) -> StepEnd:
+    async def start(self, host: str, restarted: Callable[[StepEnd], None], under_way: Callable[[str], None]) -> StepEnd:
         end = self._end(host, "start")
         restarted(FINE)
+        under_way("loading weights 62 %")
         if end.words == "hangs":
             self.hangs.set()
             await asyncio.Event().wait()
@@ -139,6 +140,13 @@ async def test_a_push_that_is_refused_leaves_nothing_to_put_back() -> None:
     (row,) = await deployed(script, "a", rolls_back=True)
     assert row.outcome is Outcome.FAILED
     assert script.asked == ["a preflight", "a push"]
+
+
+async def test_a_text_that_was_there_already_is_not_put_back() -> None:
+    script = Script(a_push=StepEnd(state=StepState.SKIPPED, words="nothing to do"), a_start=CRASHED)
+    (row,) = await deployed(script, "a", rolls_back=True)
+    assert row.outcome is Outcome.FAILED
+    assert "a put_back" not in script.asked
 
 
 async def test_the_old_host_is_stopped_only_after_the_new_one_is_ready() -> None:
