@@ -12,6 +12,11 @@ from dflashtui.survey.modules import Module, Modules
 class NoEntry(Exception):
     """The program cannot be looked at; the text says why."""
 
+    def __init__(self, why: str, *, is_missing: bool) -> None:
+        """`is_missing`: it is not there, so that a start would fail."""
+        super().__init__(why)
+        self.is_missing = is_missing
+
 
 def first_folder(entry: dict[str, Any], is_safe: bool) -> str | None:  # noqa: FBT001 - of an order in JSON
     """What stands first in `sys.path`. `is_safe`: by `-P`, `-I` or PYTHONSAFEPATH nothing does."""
@@ -35,9 +40,9 @@ def _script(target: str) -> Module:
         with open(path, "rb") as file:
             start = file.read(256)
     except OSError as problem:
-        raise NoEntry("%s: %s" % (target, problem.strerror or problem)) from problem
+        raise NoEntry("%s: %s" % (target, problem.strerror or problem), is_missing=True) from problem
     if b"\0" in start or (start[:2] == b"#!" and not _is_python(start)):
-        raise NoEntry("%s is no Python program" % target)
+        raise NoEntry("%s is no Python program" % target, is_missing=False)
     return Module("__main__", "source", path)
 
 
@@ -52,7 +57,7 @@ def _runnable(name: str, modules: Modules) -> Module:
     if found.kind in {"source", "namespace"} and found.folders is not None:
         found = modules.find(name + ".__main__")
     if found.kind != "source":
-        raise NoEntry("no module named %s on %s" % (found.name, sys.executable))
+        raise NoEntry("%s: No module named %s" % (sys.executable, found.name), is_missing=True)
     main = Module("__main__", "source", found.file, None)
     main.package = found.package
     return main

@@ -3,24 +3,23 @@
 The order: `entry` (`kind` `module` or `script`, `target`), `is_safe` (the interpreter runs with -P or -I), `roots`
 (more modules that the program surely imports in the end), `own` (top-level packages whose every import counts).
 
-Facts: `{"kind": "fault", …}` (see `sweep`), `{"kind": "shadow", …}`, `{"kind": "no-entry", "why"}`, and at the end
-`{"kind": "summary", …}`, when the time ran out, too.
+Facts: `{"kind": "fault", …}` (see `sweep`), `{"kind": "shadow", …}`, `{"kind": "no-entry", "why", "is_missing"}`, at
+the end `{"kind": "summary", …}`, when the time ran out, too.
 """
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import time
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
-from dflashtui.survey.closed import open_packages
 from dflashtui.survey.effects import Judge
 from dflashtui.survey.entry import NoEntry, first_folder, main_module
 from dflashtui.survey.kept import Kept, folder
 from dflashtui.survey.modules import STANDARD, Module, Modules, is_in_site
 from dflashtui.survey.names import Names
+from dflashtui.survey.owners import open_packages, owner
 from dflashtui.survey.place import OutOfTime
 from dflashtui.survey.sweep import Sweep
 
@@ -33,7 +32,6 @@ MOST_SHADOWS = 20
 def found(order: dict[str, Any], place: Place) -> Iterator[dict[str, Any]]:
     """Each fault as it is found, then a summary."""
     began = time.monotonic()
-    gc.disable()
     first = first_folder(order["entry"], order.get("is_safe", False))
     path = [*([first] if first else []), *place.path]
     yield from _shadows(path)
@@ -56,13 +54,15 @@ def _faults(order: dict[str, Any], modules: Modules, sweep: Sweep) -> Iterator[d
     try:
         main = main_module(order["entry"], modules)
     except NoEntry as problem:
-        yield {"kind": "no-entry", "why": str(problem)}
+        yield {"kind": "no-entry", "why": str(problem), "is_missing": problem.is_missing}
     else:
         modules.add(main)
         roots.insert(0, main.name)
     for fault in sweep.walk(roots):
         if fault["fault"] == "missing-module":
             fault["unreadable"] = modules.unreadable_folder(fault["module"])
+        top = modules.find(fault["module"].partition(".")[0])
+        fault["owner"] = owner(modules.path, top.name) if top.is_installed else None
         yield fault
 
 
@@ -104,7 +104,7 @@ def _shadows(path: list[str]) -> Iterator[dict[str, Any]]:
     """Files that stand before the standard library and are named as one of its modules."""
     standard = _standard_names()
     told = 0
-    for place in path:
+    for place in dict.fromkeys(path):
         if os.path.realpath(place) == STANDARD or place.endswith(".zip"):
             return
         for name in sorted(standard.intersection(_modules_in(place))) if not is_in_site(place) else ():

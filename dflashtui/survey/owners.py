@@ -1,4 +1,4 @@
-"""Which installed distributions may fail for want of others, by their own metadata: their imports are followed, too."""
+"""What the metadata of distributions tells of imports: which may fail for want of others, which owns a name."""
 
 from __future__ import annotations
 
@@ -19,11 +19,25 @@ def open_packages(path: Iterable[str]) -> set[str]:
     """
     found: set[str] = set()
     places = [place for site in sites(path) for place in _places(site)]
-    there = {_normal(os.path.basename(folder).partition("-")[0].partition(".dist")[0]) for folder in places}
+    there = {_normal(_name(folder)) for folder in places}
     for folder in places:
         if any(_normal(name) not in there for name in _wanted(folder)):
             found.update(_tops(folder))
     return found
+
+
+def owner(path: Iterable[str], top: str) -> str | None:
+    """The distribution that a top-level import name comes with."""
+    for site in sites(path):
+        for folder in _places(site):
+            if top in _tops(folder):
+                return _name(folder)
+    return None
+
+
+def _name(folder: str) -> str:
+    """`huggingface_hub-1.2.dist-info`: what stands before the version."""
+    return os.path.basename(folder).rpartition(".")[0].partition("-")[0]
 
 
 def _places(site: str) -> list[str]:
