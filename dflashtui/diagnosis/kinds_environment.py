@@ -177,7 +177,8 @@ ENVIRONMENT: tuple[Rule, ...] = (
         r"port \d+ is (?:already )?(?:in use|not available|occupied|used)",
         r"(?:port|address).{0,40}(?:already|currently) (?:in use|used|bound|allocated)",
         r"failed to listen on",
-        r"(?:cannot|could not|couldn't|unable to|failed to) bind",
+        r"(?:cannot|could not|couldn't|unable to|failed to) bind (?:to|on|any|the|port|socket|address|server|listen|"
+        r"\S{0,40}\d)",
         r"only one usage of each socket",
         r"port is already allocated",
     ),

@@ -132,6 +132,17 @@ MODEL: tuple[Rule, ...] = (
     ),
     rule(
         "model-invalid",
+        r"'[\w.]{1,200}\.\w{0,40}(?:weight|bias|scale|qzeros|g_idx)\w{0,20}'$",
+        types=(r"^KeyError$",),
+    ),
+    rule(
+        "model-invalid",
+        r"not in the checkpoint",
+        r"missing required .{0,60}weights",
+        r"unknown gguf",
+    ),
+    rule(
+        "model-invalid",
         types=(r"SafetensorError$", r"UnpicklingError$", r"BadZipFile$"),
     ),
     rule(
@@ -139,7 +150,7 @@ MODEL: tuple[Rule, ...] = (
         r"Max retries exceeded",
         r"Name or service not known",
         r"name resolution",
-        r"Could not resolve",
+        r"Could not resolve (?:host|proxy|address|DNS|IP|the host|\S+\.\w{2,})",
         r"getaddrinfo",
         r"Connection refused",
         r"No route to host",

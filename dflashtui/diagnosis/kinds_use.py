@@ -5,6 +5,11 @@ from __future__ import annotations
 from dflashtui.diagnosis.rule import Rule, rule
 
 USE: tuple[Rule, ...] = (
+    rule(
+        "missing-module",
+        r"pip3? install (?!-|\.)",
+        r"to be installed",
+    ),
     # configuration
     rule(
         "config-validation",
@@ -60,6 +65,7 @@ USE: tuple[Rule, ...] = (
         r"install (?:it|the) ",
         r"need to install",
         r"please (?:re-?)?install",
+        r"\b(?:is|are) required\b",
         types=(r"(?:ImportError|ModuleNotFoundError)$",),
     ),
     rule(
@@ -73,12 +79,12 @@ USE: tuple[Rule, ...] = (
     rule(
         "abort",
         r"free\(\)",
-        r"malloc",
+        r"\bmalloc",
         r"double free",
         r"munmap_chunk",
         r"corrupted size",
         r"stack smashing",
-        r"Aborted",
+        r"^Aborted\b",
         r"SIGABRT",
         r"signal 6\b",
         r"(?:exit|return) ?code ?[:=]? ?(?:-6|134)\b",
@@ -105,6 +111,30 @@ WEAK_RULES: tuple[Rule, ...] = (
     rule(
         "config-validation",
         r"Assertion fail(?:ed)?: ",
+    ),
+    rule(
+        "config-validation",
+        r"(?:^|[\s('\"`])--[a-z][\w-]{2,60}",
+    ),
+    rule(
+        "config-validation",
+        r"\bmust\b",
+        r"\brequires?\b",
+        r"\brequired\b",
+        r"\bneeds? (?!to be implemented)",
+        r"\bsupport(?:s|ed)?\b",
+        r"\bis not one of\b",
+        r"\b[Aa]vailable(?: \w{1,20})?: ",
+        r"cannot (?:combine|mix)",
+        r"\bonly (?:compatible|allowed|valid|used|applies|available)",
+        r"mutually exclusive",
+        r"not (?:allowed|permitted|parseable)",
+        r"\bout of range\b",
+        r"(?:unknown|invalid|unsupported|conflicting|missing) .{1,120}(?:config|setting|option|type|mode|method|"
+        r"backend|strategy|policy|algorithm|format|name|value|size|key|field)",
+        r"exceeds? ",
+        r"do(?:es)? not match",
+        types=(r"(?:^|\.)(?:Value|Assertion|NotImplemented|Config\w*)Error$",),
     ),
     rule(
         "config-validation",
