@@ -13,13 +13,15 @@ from dflashtui.model.command import CommandResult
 from dflashtui.text import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from dflashtui.model.command import HostCommand
     from dflashtui.model.host import HostSnapshot
     from dflashtui.ops.audit import Audit
     from dflashtui.transport.base import Stream
+
+    Feed = Callable[[Stream], Coroutine[None, None, None]]
 
 BOTH_OUTPUTS = 'exec "$@" 2>&1'
 """A constant program of sh(1), so that errors stand where they were written; the command is its arguments."""
@@ -39,10 +41,17 @@ class Commanded(Protocol):
 
 
 async def run_command(
-    command: HostCommand, fleet: Commanded, audit: Audit, tell: Callable[[str], None], *, read_only: bool
+    command: HostCommand,
+    fleet: Commanded,
+    audit: Audit,
+    tell: Callable[[str], None],
+    *,
+    read_only: bool,
+    feed: Feed | None = None,
 ) -> CommandResult:
     """Run it to its end. `tell` gets each line of its output, secrets masked, not yet `printable()`.
 
+    `feed` writes what the command reads, and may raise a `DflashError`; without it there is nothing to read.
     Refusals and a lost link are results, not exceptions. Cancelling ends the command, which is recorded as unknown.
     """
     at, began = datetime.now(UTC), monotonic()
@@ -51,7 +60,7 @@ async def run_command(
     except ActionRefused as refused:
         return _result(command, at, began, ok=False, result=REFUSED, message=str(refused))
     try:
-        status = await _run(command, fleet, tell)
+        status = await _run(command, fleet, tell, feed or _nothing)
     except asyncio.CancelledError:
         words = f"{command.host}: {command.command}: no longer waited for; ended there, perhaps half done"
         audit.record_command(_result(command, at, began, ok=None, result=CANCELLED, message=words))
@@ -73,12 +82,21 @@ def _check(command: HostCommand, fleet: Commanded, audit: Audit, *, read_only: b
     audit.require()
 
 
-async def _run(command: HostCommand, fleet: Commanded, tell: Callable[[str], None]) -> int | None:
+async def _run(command: HostCommand, fleet: Commanded, tell: Callable[[str], None], feed: Feed) -> int | None:
     async with fleet.command(command.host, ("sh", "-c", BOTH_OUTPUTS, "sh", *command.argv)) as running:
-        await running.write_eof()
-        async for line in _lines(running):
-            tell(masked(line))
+        try:
+            async with asyncio.TaskGroup() as group:
+                feeding = group.create_task(feed(running))
+                async for line in _lines(running):
+                    tell(masked(line))
+                feeding.cancel()  # what has ended reads no more
+        except* DflashError as failures:
+            raise failures.exceptions[0] from None
         return running.exit_status
+
+
+async def _nothing(running: Stream) -> None:
+    await running.write_eof()
 
 
 async def _lines(running: Stream) -> AsyncIterator[str]:

@@ -17,33 +17,42 @@ SPEC = re.compile(
 """What may stand as a requirement in a command: no option, no address."""
 
 
-def obstacle(interpreter: Interpreter, login: str) -> str | None:
+def obstacle(interpreter: Interpreter, login: str, become: str = "none") -> str | None:
     """Why nothing can be installed with this interpreter; `None`: it can."""
     if interpreter.is_externally_managed:
         return "this Python belongs to the system's package manager: give the unit a virtual environment of its own"
     if not interpreter.has_pip and not interpreter.uv:
         return "neither pip nor uv is there"
-    if login not in {"root", interpreter.owner}:
-        return f"the login {login} may not write to {interpreter.purelib}, which belongs to {interpreter.owner or '?'}"
-    return None
+    return no_right(interpreter, login, become)
 
 
-def as_owner(interpreter: Interpreter, login: str) -> tuple[str, ...]:
-    """Root works as the user whose environment it is, so that this user can change it later, too."""
+def no_right(interpreter: Interpreter, login: str, become: str = "none") -> str | None:
+    """Why the login may not change the folder of packages; `None`: it may. `become`: see `Host.become`."""
+    if login in {"root", interpreter.owner} or become == "sudo":
+        return None
+    return f"the login {login} may not write to {interpreter.purelib}, which belongs to {interpreter.owner or '?'}"
+
+
+def as_owner(interpreter: Interpreter, login: str, become: str = "none") -> tuple[str, ...]:
+    """Work as the user whose environment it is, so that this user can change it later, too."""
     owner = interpreter.owner
-    return ("runuser", "-u", owner, "--") if login == "root" and owner not in {None, "root"} and owner else ()
+    if owner is None or owner == login:
+        return ()
+    if login == "root":
+        return ("runuser", "-u", owner, "--")
+    return ("sudo", "-n", "-u", owner, "--") if become == "sudo" else ()
 
 
 def install_argv(
-    interpreter: Interpreter, login: str, specs: Sequence[str], options: Iterable[str] = ()
+    interpreter: Interpreter, login: str, specs: Sequence[str], options: Iterable[str] = (), become: str = "none"
 ) -> tuple[str, ...] | None:
     """Install by pip, else by uv. `None`: nothing may be installed, or a requirement is no plain one.
 
     `options`: those that pip and uv have in common.
     """
-    if obstacle(interpreter, login) or not specs or not all(SPEC.match(spec) for spec in specs):
+    if obstacle(interpreter, login, become) or not specs or not all(SPEC.match(spec) for spec in specs):
         return None
-    return (*as_owner(interpreter, login), *_tool(interpreter, "install"), *options, *specs)
+    return (*as_owner(interpreter, login, become), *_tool(interpreter, "install"), *options, *specs)
 
 
 def uninstall_argv(interpreter: Interpreter, login: str, names: Sequence[str]) -> tuple[str, ...] | None:

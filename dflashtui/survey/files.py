@@ -72,9 +72,9 @@ def _hexadecimal(text: str) -> Optional[str]:
 
 
 def _tops(recorded: Iterable[str]) -> Set[str]:
-    """The packages that a distribution brings: folders at the top, but no metadata and nothing outside."""
-    tops = {path.split("/")[0] for path in recorded if "/" in path}
-    return {top for top in tops if top not in ("..", "") and not top.endswith((".dist-info", ".data"))}
+    """The packages that are a distribution's own: others may lay files into a namespace package, too."""
+    own = "/__init__.py"
+    return {path[: -len(own)] for path in recorded if path.endswith(own) and path.count("/") == 1}
 
 
 def _beside(site: str, tops: Set[str], place: Place) -> Iterator[str]:

@@ -95,7 +95,7 @@ def test_any_text_has_headers_or_none(text: str) -> None:
 
 
 def test_files_tell_what_was_patched_added_and_lost(tmp_path: Path) -> None:
-    names = ("a.py", "b.py", "c.py")
+    names = ("__init__.py", "a.py", "b.py", "c.py")
     write(tmp_path, distribution("mine", "1", {f"mine/{name}": f"# {name}\n" for name in names}))
     (tmp_path / "mine/a.py").write_text("# patched\n")
     (tmp_path / "mine/c.py").unlink()
@@ -104,7 +104,7 @@ def test_files_tell_what_was_patched_added_and_lost(tmp_path: Path) -> None:
     (tmp_path / "mine/__pycache__/a.cpython-311.pyc").write_bytes(b"x")
     facts = list(files.found({"packages": ["mine", "absent"]}, Place([str(tmp_path)], 20.0)))
     by_name = {fact["file"]: fact for fact in facts if fact.get("file", "").startswith("mine/")}
-    assert set(by_name) == {"mine/a.py", "mine/b.py", "mine/c.py", "mine/new.py"}
+    assert set(by_name) == {"mine/__init__.py", "mine/a.py", "mine/b.py", "mine/c.py", "mine/new.py"}
     assert by_name["mine/a.py"]["sha256"] == hashlib.sha256(b"# patched\n").hexdigest()
     assert by_name["mine/a.py"]["recorded"] == hashlib.sha256(b"# a.py\n").hexdigest()
     assert by_name["mine/b.py"]["sha256"] == by_name["mine/b.py"]["recorded"]
