@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Never
 
 from dflashtui.errors import SourceUnavailable
 from dflashtui.transport.base import OUTPUT_LIMIT_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path, PurePosixPath
 
@@ -26,6 +27,7 @@ class FleetTransport:
     def __init__(self, fleet: Fleet, host: str) -> None:
         self.host = host
         self._fleet = fleet
+        self._turn = asyncio.Lock()
 
     async def run(
         self,
@@ -37,9 +39,11 @@ class FleetTransport:
         """See `Transport`."""
         return await self._fleet.ask(self.host, argv, stdin=stdin)
 
-    def stream(self, argv: Sequence[str]) -> AbstractAsyncContextManager[Stream]:
-        """See `Transport`."""
-        return self._fleet.command(self.host, argv)
+    @asynccontextmanager
+    async def stream(self, argv: Sequence[str]) -> AsyncIterator[Stream]:
+        """One after the other: the fleet's own sources hold most of the sessions that sshd grants."""
+        async with self._turn, self._fleet.command(self.host, argv) as running:
+            yield running
 
     async def put(self, data: bytes, path: PurePosixPath, *, mode: int) -> None:  # noqa: ARG002 - the interface
         """Files of hosts are written by a push, which keeps what it replaces."""

@@ -22,7 +22,7 @@ from dflashtui.survey.place import OutOfTime, Place
 
 Task = Callable[[Dict[str, Any], Place], Iterator[Dict[str, Any]]]
 
-TASKS = ("binaries", "distributions", "files", "imports", "machine")
+TASKS = ("binaries", "distributions", "files", "flags", "imports", "machine", "parser", "weights")
 """Each is the function `found` of the module of that name; only the modules that a request needs are sent."""
 HARD_AFTER_SECONDS = 1.0
 """A task that does not look at the clock is interrupted that long after the limit."""

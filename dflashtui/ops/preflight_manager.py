@@ -1,0 +1,68 @@
+"""Preflight: what the manager would say to a start: masked, start limit reached, text not loaded, failed assertions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dflashtui.ops.preflight_asking import finding, of_manager, words_of
+from dflashtui.source.systemd_show import blocks
+from dflashtui.unitfile.reading import read_cat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dflashtui.model.preflight import PreflightFinding
+    from dflashtui.ops.preflight_question import Question
+
+PROPERTIES = "LoadState,UnitFileState,NeedDaemonReload,Result,ActiveState,FragmentPath"
+CHECKED = ("AssertPathExists", "AssertPathIsDirectory", "ConditionPathExists", "ConditionPathIsDirectory")
+
+
+async def check(question: Question) -> Sequence[PreflightFinding]:
+    """What refuses a start before any program runs. Raises `TransportLost`."""
+    argv = ("systemctl", "show", f"--property={PROPERTIES}", "--", question.unit.name)
+    done = await of_manager(question.transport, question.host, *argv)
+    found = blocks(done.stdout)
+    if done.exit_status != 0 or not found:
+        words = f"the service manager does not answer: {words_of(done)}"
+        return [finding(question, "manager:unknown", "unknown", words)]
+    return [*_states(question, found[0]), *(await _assertions(question))]
+
+
+def _states(question: Question, state: Mapping[str, str]) -> Iterator[PreflightFinding]:
+    user = ("--user",) if question.host.manager == "user" else ()
+    unit = question.unit.name
+    if state.get("LoadState") == "masked":
+        path = state.get("FragmentPath") or "a link to /dev/null"
+        command = ("systemctl", *user, "unmask", "--", unit)
+        message = f"{unit} is masked: no start is possible"
+        yield finding(question, "manager:masked", "fatal", message, path, remedy="take back the mask", command=command)
+    if state.get("Result") == "start-limit-hit":
+        command = ("systemctl", *user, "reset-failed", "--", unit)
+        message = "its start limit is reached: the manager refuses the next start"
+        yield finding(question, "manager:start-limit", "fatal", message, remedy="forget the failures", command=command)
+    if state.get("NeedDaemonReload") == "yes":
+        command = ("systemctl", *user, "daemon-reload")
+        message = "its file was changed after the manager read it: a start runs the old text"
+        yield finding(question, "manager:reload", "warning", message, remedy="load it", command=command)
+    if state.get("FragmentPath", "").startswith(("/run/", "/run/user/")) and state.get("LoadState") == "loaded":
+        message = f"the manager runs {state['FragmentPath']}, which is gone after a reboot"
+        yield finding(question, "manager:runtime", "note", message)
+
+
+async def _assertions(question: Question) -> list[PreflightFinding]:
+    """Paths that the unit itself asks for."""
+    unit = read_cat(question.unit_text)
+    wanted = [entry for key in CHECKED for entry in unit.all("Unit", key) if entry.value.startswith("/")]
+    wanted = [entry for entry in wanted if "%" not in entry.value]
+    found = []
+    for entry in wanted:
+        test = "-d" if entry.key.endswith("Directory") else "-e"
+        done = await question.transport.run(("test", test, entry.value))
+        if done.exit_status == 1:
+            is_assert = entry.key.startswith("Assert")
+            effect = "the start fails" if is_assert else "the start is skipped in silence"
+            message = f"{entry.key}={entry.value} does not hold: {effect}"
+            remedy = f"put {entry.value} there, or correct the path"
+            found.append(finding(question, f"manager:{entry.key}:{entry.value}", "fatal", message, remedy=remedy))
+    return found
