@@ -6,7 +6,7 @@ import asyncio
 from contextlib import aclosing, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Self
 
-from dflashtui.demo import commands, journal
+from dflashtui.demo import commands, journal, paging
 from dflashtui.demo.actions import begin
 from dflashtui.demo.casting import cast
 from dflashtui.demo.clock import StandingClock
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dflashtui.model.action import ActionResult, UnitAction
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.journal import JournalItem
+    from dflashtui.model.journal_query import JournalQuery
     from dflashtui.transport.base import Completed, Stream
 
 TICK_SECONDS = 0.5
@@ -126,6 +127,14 @@ class DemoFleet:
         until_usec = self._now_usec() if before is None else journal.usec_of(before) - 1
         return journal.before(self._service(host, unit), until_usec, lines, invocation_id)
 
+    async def journal_page(self, host: str, unit: str, query: JournalQuery) -> tuple[JournalItem, ...]:
+        """What a query asks for, oldest first."""
+        return paging.page(self._service(host, unit), query, self._now_usec())
+
+    async def entry_fields(self, host: str, unit: str, cursor: str) -> dict[str, str]:
+        """What journald would have kept of an entry."""
+        return paging.fields(self._service(host, unit), cursor)
+
     async def sync_journal(self, host: str) -> bool:
         """Nothing is ever on its way."""
         return self._hosts[host].answers(self._now())
@@ -163,6 +172,10 @@ class DemoFleet:
         """A command that changes the host."""
         yield commands.run(self._there(host), argv, is_at_once=isinstance(self._clock, StandingClock))
 
+    async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """The demo's services have no port."""
+        raise SourceUnavailable(host, f"{address}:{port}", "the demo's services cannot be asked")
+
     def look_at(self, hosts: Sequence[str]) -> None:
         """These hosts are on screen: sampled every 2 s, the others less often."""
         self._seen = frozenset(hosts)
@@ -171,10 +184,6 @@ class DemoFleet:
         """Read now."""
         for name in self._hosts if host is None else (host,):
             self._post(name)
-
-    async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """The demo's services have no port."""
-        raise SourceUnavailable(host, f"{address}:{port}", "the demo's services cannot be asked")
 
     def acknowledge(self, host: str) -> None:
         """The host's Xid faults were seen; they no longer count as alarms."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dflashtui.model.event import Event
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.journal import JournalItem
+    from dflashtui.model.journal_query import JournalQuery
     from dflashtui.transport.base import Completed, Stream
 
 
@@ -65,6 +66,12 @@ class Fleet(Protocol):
     ) -> tuple[JournalItem, ...]:
         """Up to `lines` items, oldest first, that stand before the cursor `before` (default: the newest)."""
 
+    async def journal_page(self, host: str, unit: str, query: JournalQuery) -> tuple[JournalItem, ...]:
+        """What a query asks for, oldest first. Raises `DflashError`."""
+
+    async def entry_fields(self, host: str, unit: str, cursor: str) -> dict[str, str]:
+        """Every field of a journal entry, by name; nothing if it is gone. Raises `DflashError`."""
+
     async def sync_journal(self, host: str) -> bool:
         """Have journald take in all that was sent to it; false: that cannot be asked for. Raises `DflashError`."""
 
@@ -86,6 +93,9 @@ class Fleet(Protocol):
     def command(self, host: str, argv: Sequence[str]) -> AbstractAsyncContextManager[Stream]:
         """Start a command that changes the host; leaving ends it. Not audited: see `ops`. Raises `DflashError`."""
 
+    async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A TCP connection that the host makes. Raises `ConnectionError` or `DflashError`."""
+
     def look_at(self, hosts: Sequence[str]) -> None:
         """These hosts are on screen: sample them every 2 s, the others less often."""
 
@@ -93,7 +103,4 @@ class Fleet(Protocol):
         """Read now; a host that waits for its next attempt, or for a person, is tried at once. `None`: every host."""
 
     def acknowledge(self, host: str) -> None:
-    async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A TCP connection that the host makes. Raises `ConnectionError` or `DflashError`."""
-
         """The host's Xid faults were seen; they no longer count as alarms."""

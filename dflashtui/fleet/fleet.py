@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dflashtui.model.action import ActionResult, UnitAction
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.journal import JournalItem
+    from dflashtui.model.journal_query import JournalQuery
     from dflashtui.transport.base import Completed, Stream, Transport
 
     OpenTransport = Callable[[Host, Callable[[str], None]], AbstractAsyncContextManager[Transport]]
@@ -94,6 +95,14 @@ class RealFleet:
         hub = self._services[host].journal
         return await hub.history(unit, lines=lines, before=before, invocation_id=invocation_id)
 
+    async def journal_page(self, host: str, unit: str, query: JournalQuery) -> tuple[JournalItem, ...]:
+        """See `Fleet`."""
+        return await self._services[host].journal.page(unit, query)
+
+    async def entry_fields(self, host: str, unit: str, cursor: str) -> dict[str, str]:  # noqa: ARG002 - the interface
+        """See `Fleet`."""
+        return await self._services[host].journal.fields(cursor)
+
     async def sync_journal(self, host: str) -> bool:
         """See `Fleet`."""
         return await self._services[host].journal.sync()
@@ -129,6 +138,10 @@ class RealFleet:
         async with self._services[host].transport.stream(argv) as running:
             yield running
 
+    async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """See `Fleet`."""
+        return await self._services[host].transport.open_tcp(address, port)
+
     def look_at(self, hosts: Sequence[str]) -> None:
         """See `Fleet`."""
         others = LARGE_FLEET_SECONDS if len(self._services) > LARGE_FLEET_HOSTS else OUT_OF_VIEW_SECONDS
@@ -138,10 +151,6 @@ class RealFleet:
     def refresh(self, host: str | None = None) -> None:
         """See `Fleet`."""
         for name in self.names if host is None else (host,):
-    async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """See `Fleet`."""
-        return await self._services[host].transport.open_tcp(address, port)
-
             self._supervisors[name].retry_now()
             self._services[name].refresh()
 

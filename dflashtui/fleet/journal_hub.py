@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from dflashtui.model.journal import JournalItem
+    from dflashtui.model.journal_query import JournalQuery
     from dflashtui.source.journal_argv import ManagerKind
     from dflashtui.transport.base import Transport
 
@@ -133,11 +134,23 @@ class JournalHub:
         self, unit: str, *, lines: int, before: str | None = None, invocation_id: str | None = None
     ) -> tuple[JournalItem, ...]:
         """See `Fleet.history`. Raises `Unreachable` while there is no connection, and as `JournalReader.history`."""
+        reader = self._reader_now()
+        return joined(await reader.history(unit, lines=lines, before=before, invocation_id=invocation_id))
+
+    async def page(self, unit: str, query: JournalQuery) -> tuple[JournalItem, ...]:
+        """See `Fleet.journal_page`. Raises as `history`."""
+        return joined(await self._reader_now().page(unit, query))
+
+    async def fields(self, cursor: str) -> dict[str, str]:
+        """See `Fleet.entry_fields`. Raises as `history`."""
+        return await self._reader_now().fields(cursor)
+
+    def _reader_now(self) -> JournalReader:
         if self.problem:
             raise SourceUnavailable(self.host, "journal", self.problem)
         if self._reader is None:
             raise Unreachable(self.host, "the journal cannot be read: not connected")
-        return joined(await self._reader.history(unit, lines=lines, before=before, invocation_id=invocation_id))
+        return self._reader
 
     async def sync(self) -> bool:
         """See `Fleet.sync_journal`. Raises as `history`."""

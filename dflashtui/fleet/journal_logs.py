@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from dflashtui.fleet.journal_feed import JournalFeed
 from dflashtui.fleet.journal_ring import JournalRing
 from dflashtui.model.journal import JournalGap
+from dflashtui.source.journal_argv import KERNEL
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from dflashtui.model.journal import JournalItem
+    from dflashtui.model.journal import JournalEntry, JournalItem
 
 
 class UnitLogs:
@@ -63,8 +64,11 @@ class UnitLogs:
 
     def _concerned(self, item: JournalItem) -> Collection[str]:
         if item.unit is None:
-            return self._rings if isinstance(item, JournalGap) else ()
+            return self._rings if isinstance(item, JournalGap) else self._kernel(item)
         return (item.unit,) if item.unit in self._rings else ()
+
+    def _kernel(self, entry: JournalEntry) -> Collection[str]:
+        return (KERNEL,) if entry.transport == KERNEL and KERNEL in self._rings else ()
 
     def _count(self, item: JournalItem) -> None:
         """What journald itself suppressed has a cursor, and is not this console's doing."""

@@ -10,14 +10,24 @@ from typing import TYPE_CHECKING
 
 from dflashtui.errors import CommandTimeout
 from dflashtui.source.journal_access import complete
-from dflashtui.source.journal_argv import Narrowing, history_argv, invocation_matches, newest_argv, unit_matches
+from dflashtui.source.journal_argv import (
+    Narrowing,
+    entry_argv,
+    history_argv,
+    invocation_matches,
+    newest_argv,
+    unit_matches,
+)
+from dflashtui.source.journal_entry import all_fields
 from dflashtui.source.journal_follow import Follower
 from dflashtui.source.journal_history import HISTORY_LIMIT_BYTES, first_entry, history_items
+from dflashtui.source.journal_page import page_argv, page_items
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 
     from dflashtui.model.journal import JournalItem
+    from dflashtui.model.journal_query import JournalQuery
     from dflashtui.source.journal_argv import JournalAccess
     from dflashtui.source.journal_cursor import ResumePoint
     from dflashtui.source.journal_shed import Quota
@@ -91,6 +101,18 @@ class JournalReader:
         if not done.truncated:
             done.check()
         return history_items(done, unit, self.access.manager, lines=lines, before=before)
+
+    async def page(self, unit: str, query: JournalQuery) -> tuple[JournalItem, ...]:
+        """What a query asks for, oldest first. Raises as `history`."""
+        done = await self.ask(page_argv(self.access, unit, query), HISTORY_LIMIT_BYTES)
+        if not done.truncated:
+            done.check()
+        return page_items(done, unit, self.access, query)
+
+    async def fields(self, cursor: str) -> dict[str, str]:
+        """Every field of an entry as text; nothing if it is gone. Raises as `history`."""
+        done = await self.ask(entry_argv(self.access, cursor), HISTORY_LIMIT_BYTES)
+        return all_fields(done.check().stdout, cursor)
 
     async def sync(self) -> bool:
         """Have journald take in all that was sent to it; false: this login may not ask for that (journalctl(1))."""

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 ManagerKind = Literal["system", "user"]
+
+KERNEL = "kernel"
+"""Asked for like a unit, for units have a suffix: the kernel's own entries."""
 
 COREDUMP_STORED = "fc2e22bc6ee647b6b90729ab34a250b1"
 SUPPRESSED = "a596d6fe7bfa4994828e72309e95d61e"
@@ -67,15 +70,15 @@ class Narrowing:
         )
 
 
-def unit_matches(units: Iterable[str], access: JournalAccess) -> tuple[str, ...]:
-    """What `-u` or `--user-unit` stands for, as plain matches (systemd 252, `add_matches_for_unit`).
+def unit_matches(units: Collection[str], access: JournalAccess) -> tuple[str, ...]:
+    """What `-u` or `--user-unit` stands for, as plain matches (systemd 252, `add_matches_for_unit`); also `KERNEL`.
 
     `-u` itself cannot be used beside the kernel's entries: it is joined to other matches by AND.
     """
-    names = sorted(set(units))
-    if not names:
-        return ()
-    groups = _user_groups(names, access.uid) if access.manager == "user" else _system_groups(names)
+    names = sorted(set(units) - {KERNEL})
+    groups = [["_TRANSPORT=kernel"]] if KERNEL in units else []
+    if names:
+        groups = [*(_user_groups(names, access.uid) if access.manager == "user" else _system_groups(names)), *groups]
     return _either(groups)
 
 
@@ -105,7 +108,7 @@ def _either(groups: Iterable[Iterable[str]]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def follow_matches(units: Iterable[str], access: JournalAccess) -> tuple[str, ...]:
+def follow_matches(units: Collection[str], access: JournalAccess) -> tuple[str, ...]:
     """The units, the kernel, and what journald says about itself."""
     marks = ("_TRANSPORT=driver", *(f"MESSAGE_ID={mark}" for mark in (JOURNAL_STARTED, JOURNAL_STOPPED, KERNEL_MISSED)))
     kernel = ("+", "_TRANSPORT=kernel") if access.kernel else ()
@@ -121,6 +124,14 @@ def invocation_matches(invocation_id: str, access: JournalAccess) -> tuple[str, 
     return _either([own, [f"INVOCATION_ID={invocation_id}", "_PID=1"]])
 
 
+def manager_matches(unit: str, message_ids: Iterable[str], access: JournalAccess) -> tuple[str, ...]:
+    """What the manager itself says about a unit, by message id."""
+    ids = [f"MESSAGE_ID={one}" for one in message_ids]
+    if access.manager == "user":
+        return (f"USER_UNIT={unit}", f"_UID={access.uid}", *ids)
+    return (f"UNIT={unit}", "_PID=1", *ids)
+
+
 def newest_argv(access: JournalAccess) -> tuple[str, ...]:
     """The newest entry of all."""
     return access.argv(*PLACE, "--lines=1")
@@ -129,6 +140,11 @@ def newest_argv(access: JournalAccess) -> tuple[str, ...]:
 def at_cursor_argv(access: JournalAccess, cursor: str) -> tuple[str, ...]:
     """The entry of a cursor, or whatever comes next to it: the filter of a follower would hide which."""
     return access.argv(*PLACE, f"--cursor={cursor}", "--lines=1")
+
+
+def entry_argv(access: JournalAccess, cursor: str) -> tuple[str, ...]:
+    """The entry of a cursor with all its fields."""
+    return access.argv("--quiet", "--output=json", "--all", f"--cursor={cursor}", "--lines=1")
 
 
 def from_cursor_argv(access: JournalAccess, cursor: str, matches: Sequence[str]) -> tuple[str, ...]:

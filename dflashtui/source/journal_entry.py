@@ -93,6 +93,15 @@ def _entry(fields: Fields, units: Collection[str], manager: ManagerKind) -> Jour
     )
 
 
+def all_fields(printed: bytes, cursor: str) -> dict[str, str]:
+    """Every field of the entry with this cursor, by name; nothing if another one was printed. Raises `DecodeError`."""
+    line = next((line for line in printed.split(b"\n") if line.startswith(b"{")), None)
+    fields = _fields(line) if line else {}
+    if fields.get("__CURSOR") != cursor:
+        return {}
+    return {name: text_of(value) for name, value in sorted(fields.items())}
+
+
 def text_of(value: object) -> str:
     """A field's text: a string, bytes as numbers, null (withheld), or several of these, one under the other.
 

@@ -36,6 +36,17 @@ def history_items(
     return oldest_first
 
 
+def forward_items(
+    done: Completed, unit: str, manager: ManagerKind, *, lines: int | None, after: str | None
+) -> tuple[JournalItem, ...]:
+    """What was printed oldest first, without the entry of `after`; text that is too large ends the page early."""
+    printed = done.stdout.split(b"\n")
+    items = list(_readable(printed[:-1], (unit,), manager))
+    if after and items and items[0].cursor == after:
+        items = items[1:]
+    return tuple(with_boots_marked(items[:lines]))
+
+
 def _readable(lines: Sequence[bytes], units: tuple[str, ...], manager: ManagerKind) -> Iterator[JournalItem]:
     """Entries; a spoilt one is a gap beside the entry before it."""
     last: JournalItem | None = None

@@ -40,6 +40,19 @@ OOM_KILLED = re.compile(
 )
 
 
+MATTERS = re.compile(
+    r"NVRM|nvidia-?\w*:|NVSwitch|oom-kill:|Out of memory|out of memory|Killed process|oom_reaper"
+    r"|segfault at|general protection fault|traps:|hung_task|blocked for more than|soft lockup|Hardware Error|mce:"
+    r"|I/O error|EXT4-fs error|XFS.*(?:error|shutdown)|PCIe Bus Error|AER:|Machine check"
+)
+"""What of the kernel's log explains a service's trouble: GPUs, memory, crashes, disks, hardware."""
+
+
+def matters(entry: JournalEntry) -> bool:
+    """Whether a kernel line is worth being read beside a service's own."""
+    return is_from_kernel(entry) and MATTERS.search(entry.message) is not None
+
+
 def is_from_kernel(entry: JournalEntry) -> bool:
     """Whether journald vouches for it. Any user can write with the identifier `kernel`."""
     return entry.transport == "kernel"

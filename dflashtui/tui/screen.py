@@ -12,8 +12,8 @@ from dflashtui.model.action import UnitAction, Verb
 from dflashtui.text import printable
 from dflashtui.tui import questions
 from dflashtui.tui.acting import wished
+from dflashtui.tui.changes.keys import Changes
 from dflashtui.tui.copying import copy_choices
-from dflashtui.tui.crash.crashes import Crashes
 from dflashtui.tui.details.gpu import gpu_lines
 from dflashtui.tui.details.host import host_lines
 from dflashtui.tui.details.unit import unit_lines
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 
 
 PAGE_WIDTH = 100
+CHANGE_CHOICES = (
+    Choice("p", "push …", "put its unit file there, no restart", "push"),
+    Choice("d", "deploy …", "push, restart, and watch it until it is ready", "deploy"),
+    Choice("b", "roll back …", "put back what the last push replaced", "undo"),
+)
+CHANGES = frozenset(choice.value for choice in CHANGE_CHOICES)
 
 
 def commands() -> type[Provider]:
@@ -42,7 +48,7 @@ def commands() -> type[Provider]:
     return Commands
 
 
-class MainScreen(Crashes):
+class MainScreen(Changes):
     """The console."""
 
     COMMANDS = {commands}  # noqa: RUF012 - Textual declares it so
@@ -51,7 +57,7 @@ class MainScreen(Crashes):
             "a", "actions", "actions", id="row.actions", tooltip="What can be done to the row, or to the marked rows"
         ),
         Binding("R", "restart", "restart", id="unit.restart", tooltip="Restart the unit; asks first"),
-        Binding("l", "log", "log", id="unit.log", tooltip="The log of the unit"),
+        Binding("l", "log", "log", id="unit.log", tooltip="The log of the unit, or of the marked units in one"),
         Binding(
             "p",
             "run_before",
@@ -124,7 +130,7 @@ class MainScreen(Crashes):
         if host is not None and host.xids and self.subject is not None and self.subject.kind in {Kind.HOST, Kind.GPU}:
             words = f"{len(host.xids)} Xid fault{'s' * (len(host.xids) > 1)}: seen, no longer an alarm"
             return (*verbs, Choice("x", "acknowledge", words, "acknowledge"))
-        return verbs
+        return (*verbs, *(CHANGE_CHOICES if self.pushable_units else ()))
 
     @work(group="action")
     async def action_actions(self) -> None:
@@ -133,6 +139,8 @@ class MainScreen(Crashes):
         answer = await self.app.push_screen_wait(Menu(self._title(subjects), self._choices()))
         if answer == "acknowledge":
             self.fleet.acknowledge(subjects[0].host)
+        elif answer in CHANGES:
+            await self.change(answer, subjects)
         elif answer is not None:
             await self._act(Verb(answer), subjects)
 
@@ -160,9 +168,10 @@ class MainScreen(Crashes):
         return (*what_of(subject), (f" on {printable(subject.host)}", "dim"))
 
     async def action_log(self) -> None:
-        """The log of the unit, alone."""
+        """The log of the unit, alone; of marked units, in one stream."""
         if self.subject is not None:
-            await self.enter(Place("logs", self.subject))
+            self.merge_next(self.subjects)
+            await self.enter(Place("logs", self.subjects[0]))
 
     @work(group="older", exclusive=True)
     async def action_run_before(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,7 +13,9 @@ from textual import work
 from textual.app import SuspendNotSupported
 from textual.binding import Binding
 
+from dflashtui import paths
 from dflashtui.errors import DflashError
+from dflashtui.ops.saved_filters import SavedFilters
 from dflashtui.text import printable
 from dflashtui.tui import help as help_text
 from dflashtui.tui import lines
@@ -22,6 +25,7 @@ from dflashtui.tui.dialogs.line import CommandLine
 from dflashtui.tui.dialogs.text import TextScreen
 from dflashtui.tui.keys import described, normal_keys, shown_key
 from dflashtui.tui.listing.widget import RowList
+from dflashtui.tui.log.saving import form_of
 from dflashtui.tui.log.widget import LogPane
 from dflashtui.tui.panes.detail_pane import DetailPane
 from dflashtui.tui.places import Place
@@ -49,6 +53,11 @@ class Tools(Travel):
         Binding("underscore", "grow(-1)", "smaller", show=False, id="console.smaller", tooltip="This pane smaller"),
     ]
     _has_mouse = True
+
+    @cached_property
+    def saved_filters(self) -> SavedFilters:
+        """In the state folder; the demo's go with it."""
+        return SavedFilters(None if self.fleet.is_demo else paths.state_folder() / "filters.json")
 
     def action_keys(self) -> None:
         """Three pages of help."""
@@ -95,6 +104,8 @@ class Tools(Travel):
                 await self.show_since(lines.seconds(line.rest))
             case "w":
                 await self._save(Path(line.rest))
+            case "filter":
+                await self._use_filter(line.rest)
             case word:
                 await self.run_action(WORD_ACTIONS.get(word, f"show('{word}')"))
 
@@ -127,11 +138,25 @@ class Tools(Travel):
         pane = self.log_pane
         if pane is None:
             raise lines.LineError("no log on this view; l opens that of a unit")
-        is_json = path.suffix in {".json", ".jsonl"}
-        items = pane.items_shown()
-        text = "".join(f"{item.model_dump_json()}\n" for item in items) if is_json else pane.text_shown()
-        written = await asyncio.to_thread(_write_new, path, text)
-        self.notify(f"saved {len(items)} lines to {written}", markup=False)
+        form = form_of(path.suffix)
+        written = await asyncio.to_thread(_write_new, path, pane.saved_shown(form))
+        self.notify(f"saved {len(pane.items_shown())} lines to {written}, as {form.value}", markup=False)
+
+    async def _use_filter(self, words: str) -> None:
+        """`NAME` puts saved filters in place, `save NAME` keeps those that hold, `drop NAME` forgets them."""
+        pane = self.log_pane
+        if pane is None:
+            raise lines.LineError("no log on this view; l opens that of a unit")
+        word, _, name = words.partition(" ")
+        if word in {"save", "drop"} and name:
+            kept = pane.patterns if word == "save" else None
+            await asyncio.to_thread(self.saved_filters.keep, name.strip(), kept)
+            self.notify(f"filters {'saved as' if kept else 'dropped:'} {name.strip()}", markup=False)
+            return
+        known = await asyncio.to_thread(self.saved_filters.all)
+        if words not in known:
+            raise lines.LineError(f"no filters saved as '{words}'; there are: {', '.join(known) or 'none yet'}")
+        pane.filter_by(known[words])
 
     def action_leave(self) -> None:
         """End the console."""
@@ -166,7 +191,7 @@ class Tools(Travel):
         argv = shell_argv(self.config, host) or (os.environ.get("SHELL", "/bin/sh"),)
         try:
             with self.app.batch_update(), self.app.suspend():
-                status = await _run_in_terminal(argv)
+                status = await run_in_terminal(argv)
         except SuspendNotSupported:
             self.notify("this terminal cannot be lent to a shell", severity="warning", markup=False)
             return
@@ -181,14 +206,14 @@ SCOPES: dict[str, type[RowList | LogPane | DetailPane | Travel]] = {
 }
 
 
-def _write_new(path: Path, text: str) -> Path:
+def _write_new(path: Path, data: bytes) -> Path:
     whole = path.expanduser()
-    with whole.open("x", encoding="utf-8") as file:
-        file.write(text)
+    with whole.open("xb") as file:
+        file.write(data)
     return whole
 
 
-async def _run_in_terminal(argv: tuple[str, ...]) -> int:
+async def run_in_terminal(argv: tuple[str, ...]) -> int:
     """Run a program on the terminal; `ctrl+c` belongs to it meanwhile."""
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, lambda: None)

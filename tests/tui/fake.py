@@ -15,6 +15,7 @@ from dflashtui.transport.base import Completed
 from dflashtui.tui.app import DflashApp, Options
 from dflashtui.tui.outline import Outline
 from dflashtui.tui.screen import MainScreen
+from tests.tui.log_items import page_of
 from tests.tui.stage import NOW, config_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from dflashtui.model.event import Event
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.journal import JournalItem
+    from dflashtui.model.journal_query import JournalQuery
     from dflashtui.transport.base import Stream
 
 PATIENCE_SECONDS = 30.0
@@ -119,6 +121,12 @@ class FakeFleet:
         self, host: str, unit: str, *, lines: int, before: str | None = None, invocation_id: str | None = None
     ) -> tuple[JournalItem, ...]:
         return () if before else self.journal[-lines:]
+
+    async def journal_page(self, host: str, unit: str, query: JournalQuery) -> tuple[JournalItem, ...]:
+        return page_of(self.journal, query)
+
+    async def entry_fields(self, host: str, unit: str, cursor: str) -> dict[str, str]:
+        return {"MESSAGE": "as it was", "_CMDLINE": "serve --api-key hunter2"}
 
     async def sync_journal(self, host: str) -> bool:
         return True

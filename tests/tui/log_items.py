@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from dflashtui.model.journal import JournalEntry, JournalGap, Priority
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from dflashtui.model.journal import JournalItem
+    from dflashtui.model.journal_query import JournalQuery
 
 START = datetime(2026, 12, 1, 3, 0, tzinfo=UTC)
 TRACEBACK = (
@@ -44,6 +48,27 @@ def entries(messages: Iterable[str], first: int = 0) -> tuple[JournalEntry, ...]
 def numbered(count: int, first: int = 0) -> tuple[JournalEntry, ...]:
     """`line 0`, `line 1`, …"""
     return entries((f"line {first + place}" for place in range(count)), first)
+
+
+def page_of(journal: Sequence[JournalItem], query: JournalQuery) -> tuple[JournalItem, ...]:
+    """What a host with this journal would answer, by the cursors' places."""
+    cursors = [item.cursor for item in journal]
+    first = cursors.index(query.after) + 1 if query.after else 0
+    last = cursors.index(query.before) if query.before else len(journal)
+    fitting = [item for item in journal[first:last] if _fits(item, query)]
+    count = query.lines or len(fitting)
+    return tuple(fitting[:count] if query.is_forward else fitting[-count:])
+
+
+def _fits(item: JournalItem, query: JournalQuery) -> bool:
+    in_time = (query.since is None or item.at >= query.since) and (query.until is None or item.at <= query.until)
+    entry = item if isinstance(item, JournalEntry) else None
+    return (
+        in_time
+        and (not query.grep or (entry is not None and re.search(query.grep, entry.message) is not None))
+        and (not query.message_ids or (entry is not None and entry.message_id in query.message_ids))
+        and (not query.invocation_id or (entry is not None and entry.invocation_id == query.invocation_id))
+    )
 
 
 def gap(number: int, reason: str = "journal rotated while the link was down") -> JournalGap:

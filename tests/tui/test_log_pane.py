@@ -223,6 +223,8 @@ async def test_times_cycle_and_a_start_that_nobody_told_is_not_guessed() -> None
         await pilot.press("t")
         assert app.shown[0].split() == ["one"]
         await pilot.press("t")
+        assert app.said.endswith("· ago")
+        await pilot.press("t")
         assert app.shown[1] == "›  two"
         assert app.said.endswith("no times")
 

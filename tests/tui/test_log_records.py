@@ -142,8 +142,10 @@ def test_older_lines_come_before_and_stay_bounded() -> None:
     assert [record.texts[0] for record in older[:2]] == ["line 0", "line 1"]
     seqs = [record.seq for record in buffer.records]
     assert seqs == sorted(set(seqs))
-    buffer.prepend(numbered(PAUSED_LIMIT + 7))
-    assert len(buffer.records) == PAUSED_LIMIT
+    buffer.prepend(numbered(PAUSED_LIMIT))
+    assert buffer.let_go_of_newest(PAUSED_LIMIT)
+    assert len(buffer.records) == PAUSED_LIMIT + 1
+    assert buffer.records[-1].texts == ("… 13 newer lines not shown · G goes to the newest …",)
 
 
 def test_lines_that_were_not_drawn_add_up() -> None:

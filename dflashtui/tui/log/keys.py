@@ -14,13 +14,16 @@ FIRST_KEYS = [
     Binding("ampersand", "prompt('&')", "Filter", id="log.filter", tooltip="Only lines that match; !word: that do not"),
     Binding("e", "error(1)", "Error", id="log.next_error", tooltip="Next error"),
     Binding("L", "level", "Level", id="log.level", tooltip="Lowest level shown"),
-    Binding("t", "stamp", "Times", id="log.times", tooltip="Clock, since start, gap to the line before, off"),
+    Binding("t", "stamp", "Times", id="log.times", tooltip="Clock, since start, gap to the line before, ago, off"),
     Binding("w", "wrap", "Wrap", id="log.wrap", tooltip="Wrap long lines"),
     Binding("c", "copy", "Copy", id="log.copy", tooltip="Copy the line, or what is selected"),
 ]
 """In the footer."""
 MOVES = [
     ("E", "error(-1)", "Previous error", "previous_error"),
+    ("x", "exception(1)", "Next exception", "next_exception"),
+    ("X", "exception(-1)", "Previous exception", "previous_exception"),
+    ("at", "prompt('@')", "Go to a time, in every log", "moment"),
     ("n", "hit(1)", "Next match", "next_match"),
     ("N", "hit(-1)", "Previous match", "previous_match"),
     ("m", "mark", "Mark, or take the mark away", "mark"),
@@ -38,8 +41,18 @@ MOVES = [
 ]
 LOOKS = [
     ("v", "colours", "The service's own colours, or none", "colours"),
+    ("S", "further", "Search further back, on the host", "further"),
+    ("o", "process", "Only the lines of one process, or all", "process"),
+    ("h", "prefixes", "Process names in a column, prefixes hidden; or all as it is", "prefixes"),
+    ("z", "fold", "Close or open the block; elsewhere all of them", "fold"),
+    ("i", "histogram", "Lines and errors over time; ← → walk", "histogram"),
+    ("r", "runs", "The runs of the unit; compare two", "runs"),
+    ("K", "kernel", "Lines of the kernel (Xid, out of memory) mixed in, or not", "kernel"),
+    ("V", "select", "Select from here", "select"),
+    ("C", "copy_block", "Copy the whole exception or block", "copy_block"),
+    ("J", "copy_json", "Copy as JSON, as it was written", "copy_json"),
     ("enter", "open", "All fields of this entry", "open"),
-    ("escape", "back", "Drop the search, then the filter, then the level", "back"),
+    ("escape", "back", "Drop the search, then the newest filter, then the level", "back"),
     *((one.value, f"range('{one.value}')", one.words.capitalize(), f"range_{one.value}") for one in Range),
 ]
 LOG_KEYS = [

@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from dflashtui.tui.log.columns import Columns
 from dflashtui.tui.log.paint import STYLE_NAMES, Look, Place, strip
 from dflashtui.tui.log.times import Stamp
 
@@ -71,6 +72,9 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
         self.is_wrapped = False
         """Every line; errors always are, for nobody should have to look for their end."""
         self.empty_words = ""
+        self.columns = Columns()
+        self.now: datetime | None = None
+        """For times ago."""
         self._zone = zone
         self._shift = 0
         self._look: Look | None = None
@@ -94,6 +98,8 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
                 query=self.model.view.query,
                 keeps_colours=self.keeps_colours,
                 scroll_x=self._shift,
+                columns=self.columns,
+                now=self.now,
             )
         return self._look
 
@@ -106,6 +112,12 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
         if self._width:
             self.model.wrap(max(1, self._width - self.look.text_start), everything=self.is_wrapped)
         self.settle()
+
+    def redraw(self) -> None:
+        """Only the way of drawing changed: every row has its place still."""
+        self._look = None
+        self._strips.clear()
+        self.refresh()
 
     def settle(self, *, rows_added_above: int = 0) -> None:
         """The model changed: stay at the end, or where a person reads."""
@@ -212,12 +224,26 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _row(self, row: Row, number: int) -> Strip:
         record = row.record
-        place = Place(record is self.model.cursor, self.has_focus, self._before(record), self._today())
-        key = (number, record.seq, row[1:], record.count, record.is_marked, place)
+        place = Place(
+            record is self.model.cursor, self.has_focus, self._before(record), self._today(), self._is_selected(record)
+        )
+        key = (number, record.seq, row[1:], record.count, record.is_marked, record.is_folded, place)
         drawn = self._strips.get(key)
         if drawn is None:
             drawn = self._strips[key] = strip(row, self.look, place).apply_offsets(0, number)
         return drawn
+
+    def _is_selected(self, record: Record) -> bool:
+        anchor, here = self.model.anchor, self.model.cursor
+        if anchor is None or here is None:
+            return False
+        return min(anchor.seq, here.seq) <= record.seq <= max(anchor.seq, here.seq)
+
+    @property
+    def seen(self) -> list[Record]:
+        """The records that are in view, oldest first."""
+        rows, top = self.model.view.rows, self.scroll_offset.y
+        return list(dict.fromkeys(row.record for row in rows[top : top + self.size.height]))
 
     def _before(self, record: Record) -> datetime | None:
         if self.stamp is not Stamp.GAP:

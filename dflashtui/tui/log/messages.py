@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from textual.widget import Widget
 
     from dflashtui.model.journal import JournalEntry
+    from dflashtui.tui.log.pattern import Pattern
     from dflashtui.tui.log.ranges import Range
+    from dflashtui.tui.log.record import Record, Source
+
+    Around = tuple[str | None, str | None]
 
 
 class LogMessage(Message):
@@ -34,6 +40,57 @@ class OlderWanted(LogMessage):
     def __init__(self, pane: Widget, host: str, unit: str, before_cursor: str) -> None:
         super().__init__(pane, host, unit)
         self.before_cursor = before_cursor
+
+
+class HoleReached(LogMessage):
+    """A person came to lines that are missing: answer with `LogPane.fill`.
+
+    They stand after and before these cursors (`None`: to the end); `from_below`: the newer ones are wanted first.
+    """
+
+    def __init__(self, pane: Widget, place: Source, hole: Record, around: Around, *, from_below: bool) -> None:
+        super().__init__(pane, place.host, place.unit)
+        self.hole = hole
+        self.after, self.before = around
+        self.from_below = from_below
+
+
+class FurtherWanted(LogMessage):
+    """The search is to go on at the host, further back than what is kept."""
+
+    def __init__(self, pane: Widget, host: str, unit: str, pattern: Pattern, before: datetime) -> None:
+        super().__init__(pane, host, unit)
+        self.pattern = pattern
+        self.before = before
+
+
+class CancelWanted(LogMessage):
+    """What is in progress is not wanted any more."""
+
+
+class MomentWanted(LogMessage):
+    """Every log is to show a moment, as it was typed: `12:04`, `-10m`, `last start`."""
+
+    def __init__(self, pane: Widget, host: str, unit: str, text: str) -> None:
+        super().__init__(pane, host, unit)
+        self.text = text
+
+
+class RunsWanted(LogMessage):
+    """The runs of the unit are to be listed."""
+
+
+class ProcessesOffered(LogMessage):
+    """One of these processes is to be chosen: answer with `LogPane.show_process`."""
+
+    def __init__(self, pane: Widget, host: str, unit: str, counts: tuple[tuple[str, int], ...]) -> None:
+        """`counts`: lines of each process, by its own name; the empty name: those that give none."""
+        super().__init__(pane, host, unit)
+        self.counts = counts
+
+
+class KernelWanted(LogMessage):
+    """Lines of the kernel are to be mixed in, or left out."""
 
 
 class RangeWanted(LogMessage):

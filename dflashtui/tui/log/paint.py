@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from dflashtui.model.journal import Priority
-from dflashtui.tui.log.times import WIDTHS, Stamp, clock, gap, since_start
+from dflashtui.tui.log.columns import Columns, host_style
+from dflashtui.tui.log.times import WIDTHS, Stamp, ago, clock, gap, since_start
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,11 +45,14 @@ class Look:
     query: Pattern | None = None
     keeps_colours: bool = True
     scroll_x: int = 0
+    columns: Columns = field(default_factory=Columns)
+    now: datetime | None = None
+    """For times ago."""
 
     @property
     def text_start(self) -> int:
         """Cells before the text."""
-        return GUTTER + WIDTHS[self.stamp]
+        return GUTTER + WIDTHS[self.stamp] + self.columns.width
 
 
 @dataclass(frozen=True)
@@ -61,20 +65,36 @@ class Place:
     """Time of the visible record before it."""
     today: date
     """The day of the newest record, in the zone of the clock."""
+    is_selected: bool = False
 
 
 def strip(row: Row, look: Look, place: Place) -> Strip:
     """One row, exactly as wide as the widget."""
     record = row.record
-    base = look.base + look.styles[_cursor_style(place)] if place.is_cursor else look.base
+    marked = place.is_cursor or place.is_selected
+    base = look.base + look.styles[_cursor_style(place)] if marked else look.base
     name = style_name(record)
     style = base + look.styles[name] if name else base
     head = [
         Segment(_gutter(row, place), base + look.styles["gutter"] + style),
         Segment(_time_cell(row, look, place), base + look.styles["time"]),
+        *_columns(row, look, base),
     ]
     body = _body(row, look, base, style)
     return Strip([*head, *body], look.text_start + _cells(body)).adjust_cell_length(look.width, base)
+
+
+def _columns(row: Row, look: Look, base: Style) -> list[Segment]:
+    columns, record = look.columns, row.record
+    cells: list[Segment] = []
+    if columns.source:
+        name = columns.source_cell(record) if row.is_first else " " * columns.source
+        host = record.source.host if record.source else ""
+        cells.append(Segment(name, base + Style.parse(host_style(host)) if host else base))
+    if columns.process:
+        name = columns.process_cell(record) if row.is_first else " " * columns.process
+        cells.append(Segment(name, base + look.styles["count"]))
+    return cells
 
 
 def _cells(segments: list[Segment]) -> int:
@@ -82,7 +102,7 @@ def _cells(segments: list[Segment]) -> int:
 
 
 def _cursor_style(place: Place) -> str:
-    return "cursor" if place.has_focus else "cursor-blurred"
+    return "cursor" if place.has_focus and place.is_cursor else "cursor-blurred"
 
 
 def _gutter(row: Row, place: Place) -> str:
@@ -139,6 +159,8 @@ def _time(row: Row, look: Look, place: Place) -> str:
             return "" if record.is_ours else since_start(record.shown_at, start)
         case Stamp.GAP:
             return gap(record.shown_at, place.before)
+        case Stamp.AGO:
+            return ago(record.shown_at, look.now) if look.now else ""
         case Stamp.OFF:
             return ""
 
@@ -190,10 +212,18 @@ def _layers(row: Row, look: Look) -> list[tuple[int, int, Style]]:
 
 
 def _count(row: Row, look: Look, base: Style) -> list[Segment]:
-    """How many equal lines, or states of a bar, this one stands for."""
+    """How many equal lines, states of a bar, or lines of a closed block this one stands for."""
     record = row.record
     is_last = row.line == len(record.texts) - 1 and row.end in {None, len(record.texts[-1])}
-    if record.count == 1 or record.item is None or not is_last:
+    if not is_last or record.item is None:
         return []
-    words = f" ({record.count} states)" if record.progress else f" × {record.count}"
-    return [Segment(words, base + look.styles["count"])]
+    words = _folded(record) if record.is_folded and record.block else ""
+    if record.count > 1:
+        words += f" ({record.count} states)" if record.progress else f" × {record.count}"
+    return [Segment(words, base + look.styles["count"])] if words else []
+
+
+def _folded(record: Record) -> str:
+    """Of a closed block: how much is not seen, and how it ends, for that is its exception."""
+    count, last = len(record.block), record.block[-1]
+    return f" … {count} {'line' if count == 1 else 'lines'} … {last.texts[0][last.own_prefix.end :].strip()}"

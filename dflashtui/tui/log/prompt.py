@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-HINTS = {"/": "search", "&": "only lines that match; !word: that do not"}
+HINTS = {
+    "/": "search; S then looks further back on the host",
+    "&": "only lines that match; !word: that do not; one more filter each time",
+    "@": "12:04, 12-01 03:00, -10m, boot, last start, last failure, now",
+}
+LIVE = frozenset("/&")
+"""Those that hold while they are typed."""
 
 
 class LogPrompt(Horizontal):
@@ -32,7 +38,15 @@ class LogPrompt(Horizontal):
         """The text changed."""
 
         def __init__(self, kind: str, text: str) -> None:
-            """`kind`: `/` or `&`."""
+            """`kind`: the key that opened it."""
+            super().__init__()
+            self.kind = kind
+            self.text = text
+
+    class Kept(Message):
+        """Ended with `enter`."""
+
+        def __init__(self, kind: str, text: str) -> None:
             super().__init__()
             self.kind = kind
             self.text = text
@@ -64,18 +78,20 @@ class LogPrompt(Horizontal):
 
     def action_drop(self) -> None:
         """Forget what it says."""
-        self.post_message(self.Typed(self._kind, ""))
+        if self._kind in LIVE:
+            self.post_message(self.Typed(self._kind, ""))
         self._close()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """As it is typed."""
         event.stop()
-        if self.display:
+        if self.display and self._kind in LIVE:
             self.post_message(self.Typed(self._kind, event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Keep it."""
         event.stop()
+        self.post_message(self.Kept(self._kind, event.value))
         self._close()
 
     def _close(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from dflashtui.text import human_span
+
 if TYPE_CHECKING:
     from datetime import date, datetime, timedelta, tzinfo
 
@@ -17,6 +19,7 @@ class Stamp(Enum):
     CLOCK = "clock"
     SINCE_START = "since start"
     GAP = "gap"
+    AGO = "ago"
     OFF = "no times"
 
     def next(self) -> Stamp:
@@ -25,7 +28,7 @@ class Stamp(Enum):
         return order[(order.index(self) + 1) % len(order)]
 
 
-WIDTHS = {Stamp.CLOCK: 13, Stamp.SINCE_START: 11, Stamp.GAP: 9, Stamp.OFF: 0}
+WIDTHS = {Stamp.CLOCK: 13, Stamp.SINCE_START: 11, Stamp.GAP: 9, Stamp.AGO: 8, Stamp.OFF: 0}
 """Cells of the column, with the blank after it."""
 
 
@@ -45,6 +48,12 @@ def since_start(at: datetime, start: datetime | None) -> str:
 def gap(at: datetime, before: datetime | None) -> str:
     """Since the line before; nothing for the first."""
     return "" if before is None else _span(at - before)
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """`-45s`, `-1m10s`; nothing is said of times to come."""
+    seconds = (now - at).total_seconds()
+    return f"-{human_span(seconds)}" if seconds >= 0 else "to come"
 
 
 def _span(span: timedelta) -> str:

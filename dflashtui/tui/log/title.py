@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflashtui.text import printable
-from dflashtui.tui.log.levels import WORDS
 from dflashtui.tui.log.times import Stamp
 
 if TYPE_CHECKING:
@@ -20,28 +19,22 @@ def title(name: str, model: LogModel, stamp: Stamp, note: str) -> str:
     """`log sglang-a@gpu07 · following · warning+ · 3 matches`; everything that narrows the view is in it."""
     view = model.view
     facts = [f"log {name}" if name else "log", *([_following(model)] if name else [])]
-    if view.limit is not None:
-        facts.append(WORDS[view.limit])
-    if view.pattern is not None:
-        facts.append(f"&{printable(view.pattern.text, limit=40)}")
+    facts += view.filters.words()
     if model.hidden_count:
         facts.append(f"{_number(model.hidden_count)} hidden")
     if view.query is not None:
         facts.append(f"/{printable(view.query.text, limit=40)} {_matches(view.hit_count)}")
     if stamp is not Stamp.CLOCK:
         facts.append(stamp.value)
-    if note:
-        facts.append(printable(note, limit=LONGEST_NOTE))
+    facts += [printable(words, limit=LONGEST_NOTE) for words in (view.trouble, note) if words]
     return " · ".join(facts)
 
 
 def empty_words(model: LogModel, name: str, note: str) -> str:
     """What stands in an empty pane: what was asked, or what hides everything."""
     if model.hidden_count:
-        view = model.view
-        why = [f"&{printable(view.pattern.text, limit=40)}"] if view.pattern else []
-        why += [WORDS[view.limit]] if view.limit is not None else []
-        return f"0 of {_number(model.hidden_count)} lines match {' and '.join(why)} – escape clears"
+        why = " and ".join(reversed(list(model.filters.words())))
+        return f"0 of {_number(model.hidden_count)} lines match {why} – escape clears"
     if not name:
         return "no unit chosen"
     return printable(note, limit=LONGEST_NOTE) or f"no line of {name} so far"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+from dflashtui.tui.log.filters import Filters
+from dflashtui.tui.log.guard import TooSlow
 from dflashtui.tui.log.wrapping import Row, rows_of, widest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from dflashtui.model.journal import Priority
     from dflashtui.tui.log.pattern import Pattern
     from dflashtui.tui.log.record import Record
 
@@ -27,59 +28,74 @@ class View:
         self.width: int | None = None
         """Cells for text; `None`: not known yet."""
         self.wraps_everything = False
-        self.limit: Priority | None = None
-        self.pattern: Pattern | None = None
+        self.hides_prefixes = False
+        """Process names stand in a column; time, level and place of the service's own logger are left out."""
+        self.filters = Filters()
         self.query: Pattern | None = None
+        self.trouble = ""
+        """Why filter or search do not hold, in words: an expression took too long."""
 
-    def accepts(self, record: Record) -> bool:
-        """Whether level and filter let it through; this program's own lines always are."""
-        if record.is_ours:
-            return True
-        if self.limit is not None and record.level > self.limit:
-            return False
-        return self.pattern is None or self.pattern.matches(record)
-
-    def rebuild(self, records: Iterable[Record]) -> None:
+    def rebuild(self, records: Sequence[Record]) -> None:
         """From all records, after the filter, the level, the query or the width changed."""
         self.records, self.rows, self.widest, self.hit_count = [], [], 0, 0
         self.append(records)
 
-    def append(self, records: Iterable[Record]) -> None:
+    def append(self, records: Sequence[Record]) -> None:
         """Newer records."""
-        for record in records:
-            self._take(record, self.records.append, self.rows.extend)
+        self._take(records, self.records.append, self.rows.extend)
 
     def prepend(self, records: Sequence[Record]) -> int:
         """Older records; how many rows came before those that were there."""
         older: list[Record] = []
         rows: list[Row] = []
-        for record in records:
-            self._take(record, older.append, rows.extend)
+        self._take(records, older.append, rows.extend)
         self.records[:0] = older
         self.rows[:0] = rows
         return len(rows)
 
-    def _take(self, record: Record, add: Callable[[Record], object], add_rows: Callable[[list[Row]], object]) -> None:
-        record.row_count = 0
-        if not self.accepts(record):
+    def _take(
+        self, records: Sequence[Record], add: Callable[[Record], object], add_rows: Callable[[list[Row]], object]
+    ) -> None:
+        shown: list[Record] = []
+        for record, is_shown in zip(records, self._passing(records), strict=True):
+            record.row_count = 0
             record.is_hit = False
-            return
-        rows = rows_of(record, self.width if self.wraps_everything or record.is_error else None)
-        record.row_count = len(rows)
-        add(record)
-        add_rows(rows)
-        self.widest = max(self.widest, widest(record))
-        self._judge(record)
+            if not is_shown:
+                continue
+            record.text_from = record.own_prefix.end if self.hides_prefixes else 0
+            rows = rows_of(record, self.width if self.wraps_everything or record.is_error else None)
+            record.row_count = len(rows)
+            add(record)
+            add_rows(rows)
+            self.widest = max(self.widest, widest(record))
+            shown.append(record)
+        self._judge(shown)
+
+    def _passing(self, records: Sequence[Record]) -> list[bool]:
+        try:
+            return self.filters.passing(records)
+        except TooSlow:
+            self.filters = self.filters.with_patterns(())
+            self.trouble = "the filter took too long and was dropped"
+            return self.filters.passing(records)
 
     def search(self, query: Pattern | None) -> None:
         """Look for something; what is visible stays."""
-        self.query, self.hit_count = query, 0
+        self.query, self.hit_count, self.trouble = query, 0, ""
         for record in self.records:
-            self._judge(record)
+            record.is_hit = False
+        self._judge(self.records)
 
-    def _judge(self, record: Record) -> None:
-        record.is_hit = self.query is not None and not record.is_ours and self.query.matches(record)
-        self.hit_count += record.is_hit
+    def _judge(self, records: Sequence[Record]) -> None:
+        if self.query is None or not records:
+            return
+        try:
+            for record, is_hit in zip(records, self.query.matching(records), strict=True):
+                record.is_hit = is_hit and not record.is_ours
+                self.hit_count += record.is_hit
+        except TooSlow:
+            self.query = None
+            self.trouble = "the search took too long and was dropped"
 
     def renew_last(self, record: Record) -> int:
         """The record at the end changed its text; how many rows fewer or more there are now."""

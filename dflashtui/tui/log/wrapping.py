@@ -23,7 +23,7 @@ class Row(NamedTuple):
     @property
     def is_first(self) -> bool:
         """Whether the record begins here."""
-        return self.line == 0 and self.start == 0
+        return self.line == 0 and self.start == self.record.text_from
 
     @property
     def is_wrapped(self) -> bool:
@@ -34,26 +34,25 @@ class Row(NamedTuple):
 def rows_of(record: Record, width: int | None) -> list[Row]:
     """The rows of a record; `width` `None`: one for each line, however long."""
     if width is None:
-        return [Row(record, line, 0, None) for line in range(len(record.texts))]
+        return [Row(record, line, 0 if line else record.text_from, None) for line in range(len(record.texts))]
     return [
         Row(record, line, start, end)
         for line, text in enumerate(record.texts)
-        for start, end in _pieces(text, max(1, width))
+        for start, end in _pieces(text, max(1, width), 0 if line else record.text_from)
     ]
 
 
-def _pieces(text: str, width: int) -> Iterator[tuple[int, int | None]]:
-    if len(text) <= width and (text.isascii() or cell_len(text) <= width):
-        yield 0, None
+def _pieces(text: str, width: int, start: int) -> Iterator[tuple[int, int | None]]:
+    if len(text) - start <= width and (text.isascii() or cell_len(text[start:]) <= width):
+        yield start, None
     elif text.isascii():
-        yield from _narrow_pieces(text, width)
+        yield from _narrow_pieces(text, width, start)
     else:
-        yield from _wide_pieces(text, width)
+        yield from _wide_pieces(text, width, start)
 
 
-def _narrow_pieces(text: str, width: int) -> Iterator[tuple[int, int]]:
+def _narrow_pieces(text: str, width: int, start: int) -> Iterator[tuple[int, int]]:
     """Cut after a blank where one is near the edge."""
-    start = 0
     while len(text) - start > width:
         blank = text.rfind(" ", start + width - width // 3, start + width)
         end = blank + 1 if blank >= 0 else start + width
@@ -62,9 +61,9 @@ def _narrow_pieces(text: str, width: int) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def _wide_pieces(text: str, width: int) -> Iterator[tuple[int, int]]:
-    start, used = 0, 0
-    for place, char in enumerate(text):
+def _wide_pieces(text: str, width: int, start: int) -> Iterator[tuple[int, int]]:
+    used = 0
+    for place, char in enumerate(text[start:], start):
         size = get_character_cell_size(char)
         if used + size > width and place > start:
             yield start, place

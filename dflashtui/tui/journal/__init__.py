@@ -1,0 +1,1 @@
+"""What the main screen does for its log panes: it reads journals, the panes show them."""

@@ -1,0 +1,69 @@
+"""Columns beside the time: where a line comes from, and which process wrote it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from rich.cells import cell_len, set_cell_size
+
+from dflashtui.text import printable, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from dflashtui.tui.log.record import Record, Source
+
+MOST_SOURCE_CELLS = 24
+MOST_PROCESS_CELLS = 16
+HOST_STYLES = ("cyan", "magenta", "green", "yellow", "blue", "bright_magenta", "bright_cyan")
+"""The terminal's own colours, as a service's own ones are shown; never red, which means an error."""
+KERNEL = "kernel"
+SUFFIX = ".service"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Widths in cells, with the blank after each; 0: no such column."""
+
+    source: int = 0
+    process: int = 0
+    has_units: bool = False
+    """Whether the unit is said beside the host."""
+
+    @property
+    def width(self) -> int:
+        """Of all."""
+        return self.source + self.process
+
+    def source_cell(self, record: Record) -> str:
+        """Host, and unit where there are several."""
+        words = source_name(record.source, with_unit=self.has_units) if record.source else ""
+        return set_cell_size(shortened(words, self.source - 1), self.source)
+
+    def process_cell(self, record: Record) -> str:
+        """The process's own name."""
+        return set_cell_size(shortened(record.process, self.process - 1), self.process)
+
+
+def columns_of(sources: Sequence[Source], processes: Iterable[str], *, has_processes: bool) -> Columns:
+    """As wide as what is in them, within bounds."""
+    has_units = len({source.unit for source in sources}) > 1
+    names = [source_name(source, with_unit=has_units) for source in sources] if len(sources) > 1 else []
+    source = min(MOST_SOURCE_CELLS, max(map(cell_len, names), default=-1) + 1)
+    process = min(MOST_PROCESS_CELLS, max(map(cell_len, processes), default=0) + 1) if has_processes else 0
+    return Columns(max(0, source), 0 if process == 1 else process, has_units)
+
+
+def source_name(source: Source, *, with_unit: bool) -> str:
+    """`gpu07`, `gpu07 sglang-a`, `gpu07 kernel`."""
+    host = printable(source.host, limit=64)
+    if source.kernel:
+        return f"{host} {KERNEL}"
+    return f"{host} {printable(source.unit, limit=64).removesuffix(SUFFIX)}" if with_unit else host
+
+
+def host_style(host: str) -> str:
+    """The same colour for a host in every log and every session; its name stands beside it."""
+    return HOST_STYLES[crc32(host.encode()) % len(HOST_STYLES)]
