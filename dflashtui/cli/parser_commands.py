@@ -146,16 +146,26 @@ def _bench(parser: ArgumentParser) -> None:
     parser.add_argument("words", metavar="UNIT", nargs="+", help="one unit, or two to compare; HOST:UNIT says where")
     _yes(parser)
     parser.add_argument("--levels", type=_numbers, metavar="N,N", help="requests at once (default: 1,2,4,8,16)")
-    parser.add_argument("--repeats", type=int, metavar="N", help="turns of each unit (default: 3)")
-    parser.add_argument("--requests", type=int, metavar="N", help="requests of a level (default: by its concurrency)")
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="longest answer (default: 256)")
+    parser.add_argument("--repeats", type=_positive, metavar="N", help="turns of each unit (default: 3)")
+    parser.add_argument(
+        "--requests", type=_positive, metavar="N", help="requests of a level (default: by its concurrency)"
+    )
+    parser.add_argument("--max-tokens", type=_positive, metavar="N", help="longest answer (default: 256)")
     parser.add_argument(
         "--report", type=Path, metavar="FILE.html", help="where the report goes (default: state folder)"
     )
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(word) for word in text.split(",")]
+    return [_positive(word) for word in text.split(",")]
+
+
+def _positive(text: str) -> int:
+    """Argparse tells of the `ValueError` in its own words."""
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
 
 
 COMMANDS: dict[str, Command] = {

@@ -20,6 +20,8 @@ class SmokeResult(Value):
     """The names that `/v1/models` gave."""
     expected: tuple[str, ...] = ()
     """The names that the inventory or the unit's command allow; empty: not known."""
+    is_chat: bool = True
+    """False: it has no chat, a plain completion was asked for."""
     trouble: str | None = None
     """Why a completion that came does not count: the model is another one."""
 

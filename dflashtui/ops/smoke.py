@@ -48,7 +48,7 @@ async def smoke(
     served = await _served(service)
     model = _model(service, served.names)
     asked = Prompt(prompt, model=model, max_tokens=max_tokens)
-    found = served.failed or await _completed(service, asked, limits, hear)
+    found, is_chat = (served.failed, True) if served.failed else await _completed(service, asked, limits, hear)
     return SmokeResult(
         host=service.host,
         unit=service.unit,
@@ -57,6 +57,7 @@ async def smoke(
         model=model,
         served=served.names,
         expected=service.models,
+        is_chat=is_chat,
         trouble=_trouble(service, served.names, model, found),
     )
 
@@ -85,14 +86,16 @@ def _model(service: Endpoint, served: tuple[str, ...]) -> str | None:
     return next(iter((*fitting, *served, *service.models)), None)
 
 
-async def _completed(service: Endpoint, asked: Prompt, limits: Limits, hear: Callable[[Piece], None]) -> Generation:
-    """A chat; where the server or the model has none, a plain completion."""
+async def _completed(
+    service: Endpoint, asked: Prompt, limits: Limits, hear: Callable[[Piece], None]
+) -> tuple[Generation, bool]:
+    """A chat; where the server or the model has none, a plain completion. Which of them it was."""
     found = await complete(service.dial, service.base, asked, key=service.key, limits=limits, hear=hear)
     if found.outcome is Outcome.HTTP_ERROR and found.status in NO_CHAT:
         plain = replace(asked, is_chat=False)
         second = await complete(service.dial, service.base, plain, key=service.key, limits=limits, hear=hear)
-        return second if second.is_ok else found
-    return found
+        return (second, False) if second.is_ok else (found, True)
+    return found, True
 
 
 def _trouble(service: Endpoint, served: tuple[str, ...], model: str | None, found: Generation) -> str | None:

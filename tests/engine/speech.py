@@ -34,7 +34,7 @@ def _words(settings: Settings, seed: int, count: int) -> list[str]:
     words = [WORDS[(seed + place * (1 + seed % 7)) % len(WORDS)] for place in range(count)]
     if "differs-early" in settings.faults:
         words[1:] = [f"x{word}" for word in words[1:]]
-    if "differs-late" in settings.faults and seed % 8 == 0:
+    if "differs-late" in settings.faults and seed % 4 == 0:
         words[-3:] = ["otherwise"]
     return words
 
