@@ -9,6 +9,7 @@ from dflashtui.errors import SourceUnavailable
 from dflashtui.model.preflight import PreflightFinding
 from dflashtui.ops.environment import read_environment
 from dflashtui.ops.installing import install_argv, uninstall_argv
+from dflashtui.ops.preflight_program import program_of
 from dflashtui.ops.survey import Where
 from dflashtui.text import decoded
 
@@ -27,8 +28,10 @@ def where_of(question: Question) -> Where | None:
     """The unit's interpreter with all that changes what it sees; `None`: the unit runs no Python that is known."""
     if question.interpreter is None:
         return None
+    program = program_of(question)
     return Where(
         python=question.interpreter,
+        flags=program.flags if program else (),
         user=question.user,
         environment=question.environment,
         directory=question.working_directory,
