@@ -25,6 +25,7 @@ SIGQUIT = "Received sigquit from a child process. It usually means the child fai
 
 async def main() -> None:
     asked = settings(sys.argv[1:])
+    asked.api_key = asked.api_key or os.environ.get("VLLM_API_KEY", "")
     engine = Engine(asked)
     bound = _bound(asked) if asked.kind == "vllm" else None
     _start(engine)
