@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from dflashtui.errors import DflashError, TransportError
 from dflashtui.model.preflight import Preflight, PreflightFinding, worst_first
 from dflashtui.ops import (
+    preflight_arguments,
     preflight_binaries,
     preflight_disk,
     preflight_gpus,
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 LIMIT_SECONDS = 30.0
+TALK_SECONDS = 3.0
+"""What a program on the host found within its time has to reach us within ours."""
 CHECKS: tuple[Check, ...] = (
     preflight_program_file.check,
     preflight_unit.check,
@@ -44,6 +48,7 @@ CHECKS: tuple[Check, ...] = (
     preflight_port.check,
     preflight_disk.check,
     preflight_machine.check,
+    preflight_arguments.check,
     preflight_imports.check,
     preflight_requirements.check,
     preflight_binaries.check,
@@ -74,7 +79,8 @@ async def preflight(
     except BaseExceptionGroup as group:
         raise _only(group) from group
     else:
-        found = await _all(question, checks, ends)
+        left = max(1.0, ends - monotonic() - TALK_SECONDS)
+        found = await _all(replace(question, survey_seconds=left), checks, ends)
     return Preflight(host=host.name, unit=unit, findings=worst_first(tuple(found)), elapsed_seconds=monotonic() - began)
 
 

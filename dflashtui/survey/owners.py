@@ -35,6 +35,15 @@ def owner(path: Iterable[str], top: str) -> str | None:
     return None
 
 
+def version_of(path: Iterable[str], name: str) -> str | None:
+    """Of an installed distribution, by the name of its folder."""
+    for site in sites(path):
+        for folder in _places(site):
+            if _normal(_name(folder)) == _normal(name):
+                return os.path.basename(folder).rpartition(".")[0].partition("-")[2] or None
+    return None
+
+
 def _name(folder: str) -> str:
     """`huggingface_hub-1.2.dist-info`: what stands before the version."""
     return os.path.basename(folder).rpartition(".")[0].partition("-")[0]
