@@ -11,7 +11,7 @@ from dflashtui.diagnosis.kinds import kind_of, module_of
 from dflashtui.model.finding import Cause, Location
 
 if TYPE_CHECKING:
-    from dflashtui.diagnosis.forms import Weight
+    from dflashtui.diagnosis.form import Weight
     from dflashtui.diagnosis.line import Line
     from dflashtui.diagnosis.trace import Raised, Trace
 

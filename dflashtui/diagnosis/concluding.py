@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis.candidate import Candidate, cause
-from dflashtui.diagnosis.forms import Weight
+from dflashtui.diagnosis.form import Weight
 from dflashtui.diagnosis.kinds import kind_of
 from dflashtui.diagnosis.line import Line
 from dflashtui.diagnosis.manager import SIGNAL_KINDS, kind_of_exit

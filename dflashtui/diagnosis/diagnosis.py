@@ -8,7 +8,7 @@ from dflashtui.diagnosis import expand, grammar, native, outside, roles
 from dflashtui.diagnosis.banner import NO_DIGITS, Banner
 from dflashtui.diagnosis.cleaning import HEAD_CHARACTERS, TAIL_CHARACTERS, pieces
 from dflashtui.diagnosis.concluding import conclude, first_cause, has_failed
-from dflashtui.diagnosis.forms import OTHERS_SAY
+from dflashtui.diagnosis.forms_keepers import OTHERS_SAY
 from dflashtui.diagnosis.openings import opens
 from dflashtui.diagnosis.plain import label_by_rank, plain
 from dflashtui.diagnosis.prefixes import strip

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from dflashtui.model.finding import Location
 
 FRAME = re.compile(
-    r"(?P<indent>\s*)File [\"“”](?P<file>.{1,4096}?)[\"“”], line (?P<line>\d{1,9})(?:,? in (?P<function>.{1,300}))?$"
+    r"(?P<indent>\s*)File [\"“”](?P<file>.{1,4096}?)[\"“”], line (?P<line>\d{1,9})"
+    r"(?:,? in(?: (?P<function>.{1,300}))?)?$"
 )
 FRAME_BEGIN = re.compile(r"\s*File \"[^\"]{20,4096}(?:\",? ?(?:line ?)?\d{0,9})?$")
 STANDARD = re.compile(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis.candidate import Candidate
-from dflashtui.diagnosis.forms import FALLEN, XID, Weight, form_of
+from dflashtui.diagnosis.form import Weight
+from dflashtui.diagnosis.forms import FALLEN, XID, form_of
 from dflashtui.model.xids import MEANINGS, XidBlame
 
 if TYPE_CHECKING:

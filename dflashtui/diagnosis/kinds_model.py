@@ -178,6 +178,8 @@ MODEL: tuple[Rule, ...] = (
         r"All connection attempts failed",
         r"429 (?:Client Error|Too Many)",
         r"error sending request",
+        r"Failed to pull image",
+        r"ErrImagePull|ImagePullBackOff",
     ),
     rule(
         "network",

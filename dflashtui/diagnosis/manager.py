@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from dflashtui.diagnosis.forms import Weight
+from dflashtui.diagnosis.form import Weight
 
 UNIT = r"(?P<unit>[\w@:.\\-]{1,255}\.(?:service|scope|socket))"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dflashtui.diagnosis import box, grammar, native, roles
 from dflashtui.diagnosis.box import BoxReader
 from dflashtui.diagnosis.channels import Channel
-from dflashtui.diagnosis.forms import Weight
+from dflashtui.diagnosis.form import Weight
 from dflashtui.diagnosis.frames import FRAME
 from dflashtui.diagnosis.prefixes import GLUED_TIME, strip
 from dflashtui.diagnosis.reader import DOUBTFUL_MESSAGE_LINES, TraceReader

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import forms, grammar, prefixes, roles
 from dflashtui.diagnosis.banner import NO_DIGITS
-from dflashtui.diagnosis.forms import Weight
+from dflashtui.diagnosis.form import Weight
 from dflashtui.model.finding import Location
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ GENERAL_LIMIT = 1200
 NOT_SENTENCES = ("#", "*", "-", "╭", "│", "╰", "future: <")
 MANY_ERRORS = 200
 UNAVAILABLE = "UNAVAILABLE: "
-ENDS = frozenset({Weight.STATUS, Weight.SIGNALLED, Weight.EXPLICIT})
+ENDS = frozenset({Weight.STATUS, Weight.SIGNALLED, Weight.EXPLICIT, Weight.ASSERTED})
 
 
 def plain(scene: Scene, by: Written) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import roles
 from dflashtui.diagnosis.candidate import nested
-from dflashtui.diagnosis.forms import Weight
+from dflashtui.diagnosis.form import Weight
 from dflashtui.diagnosis.run import LIVED_ON_LINES
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ TIERS = {
     Weight.EXPLICIT: Tier.EXPLICIT,
     Weight.FATAL: Tier.OWN,
     Weight.SIGNALLED: Tier.SIGNALLED,
+    Weight.ASSERTED: Tier.TELLING,
     Weight.STATUS: Tier.STATUS,
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import roles
-from dflashtui.diagnosis.forms import Weight
+from dflashtui.diagnosis.form import Weight
 
 if TYPE_CHECKING:
     from dflashtui.diagnosis.candidate import Candidate

@@ -11,7 +11,7 @@ from dflashtui.diagnosis.run import Run
 from dflashtui.diagnosis.torchrun import Table
 
 if TYPE_CHECKING:
-    from dflashtui.diagnosis.forms import Weight
+    from dflashtui.diagnosis.form import Weight
     from dflashtui.diagnosis.line import Line
     from dflashtui.diagnosis.prefixes import Stripped
 
