@@ -40,7 +40,9 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
             unknown(question, CHECK, "the unit's command names no Python program whose imports could be looked at"),
         )
     tasks = {TASK: sweep_order(program, where, question.unit.engine), "machine": {}, "distributions": {}}
-    found = await survey(question.transport, replace(where, flags=program.flags), tasks)
+    found = await survey(
+        question.transport, replace(where, flags=program.flags), tasks, limit_seconds=question.survey_seconds
+    )
     if found.problem and not found.of(TASK):
         return (_not_run(question, where.python, found),)
     here = environment_of(found)

@@ -52,8 +52,8 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
         if fact is None:
             found.append(finding(question, f"{_id(one)}:unknown", "unknown", f"{one.path} was not read: {_why(read)}"))
         else:
-            found += _judged(question, one, fact)
-    return [*found, *_room(question, [facts[one.path] for one in local if one.path in facts])]
+            found += judged(question, one, fact)
+    return [*found, *room(question, [facts[one.path] for one in local if one.path in facts])]
 
 
 def named_models(question: Question) -> tuple[Named, ...]:
@@ -88,9 +88,10 @@ async def _read(question: Question, paths: Sequence[str]) -> Survey:
     """With the unit's own interpreter, so as its user; with the host's where that cannot be started."""
     own = Where(python=OWN_PYTHON, user=question.user, become=question.host.become)
     where = where_of(question) or own
-    found = await survey(question.transport, where, {TASK: {"paths": list(paths)}})
+    tasks, limit = {TASK: {"paths": list(paths)}}, question.survey_seconds
+    found = await survey(question.transport, where, tasks, limit_seconds=limit)
     if found.problem and not found.of(TASK) and where.python != OWN_PYTHON:
-        found = await survey(question.transport, own, {TASK: {"paths": list(paths)}})
+        found = await survey(question.transport, own, tasks, limit_seconds=limit)
     return found
 
 
@@ -111,7 +112,8 @@ def _to_download(question: Question, one: Named) -> PreflightFinding:
     return finding(question, f"{_id(one)}:hub", "note", message, "what the cache lacks is downloaded at the start")
 
 
-def _judged(question: Question, one: Named, fact: Mapping[str, Any]) -> Iterator[PreflightFinding]:
+def judged(question: Question, one: Named, fact: Mapping[str, Any]) -> Iterator[PreflightFinding]:
+    """What is wrong with one model, by what the survey found of it."""
     match fact.get("kind"):
         case "none":
             yield _absent(question, one, fact)
@@ -166,7 +168,7 @@ def _has_block(config: Mapping[str, Any] | None) -> bool:
     return config is None or "dflash_config" in config or "block_size" in config
 
 
-def _room(question: Question, facts: Sequence[Mapping[str, Any]]) -> Iterator[PreflightFinding]:
+def room(question: Question, facts: Sequence[Mapping[str, Any]]) -> Iterator[PreflightFinding]:
     """Weights have to fit into what is free on the unit's GPUs, before any cache."""
     wanted = sum(int(fact.get("bytes") or 0) for fact in facts)
     gpus = own_gpus(question)

@@ -34,3 +34,5 @@ class Question:
     working_directory: str | None = None
     gpu_sample: HostSample | None = None
     """The host's GPUs, memory and clock at this moment; `None`: could not be read."""
+    survey_seconds: float = 25.0
+    """How long a program on the host may look; what it has found by then is taken."""

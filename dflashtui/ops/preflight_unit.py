@@ -29,6 +29,8 @@ shift
 "$@" 2>&1
 """
 """A constant program of sh(1): the text from stdin under its real name, in a folder that nobody else may enter."""
+NO_PROGRAM = "is not executable: "
+REFUSALS = ("fatal error", "bad unit file", "Refusing", "Invalid argument")
 COULD_NOT = frozenset({99, 126, 127, None})
 LEVELS: dict[str, Level] = {"error": "warning", "warning": "note"}
 """Advice is about what will bite some day; what ends this start is told by systemd itself."""
@@ -55,7 +57,12 @@ async def _verified(question: Question) -> list[PreflightFinding]:
     said = [line.strip() for line in decoded(done.stdout).splitlines() if line.strip()]
     if done.exit_status in COULD_NOT:
         return [finding(question, "unit:unverified", "unknown", f"the unit could not be verified: {words_of(done)}")]
-    if done.exit_status != 0:
+    if any(NO_PROGRAM in line for line in said):  # told better by the check of the program
+        said = [line for line in said if NO_PROGRAM not in line]
+        is_refused = any(word in line for line in said for word in REFUSALS)
+    else:
+        is_refused = done.exit_status != 0
+    if is_refused:
         message = "systemd refuses the unit"
         return [finding(question, "unit:refused", "fatal", message, *said, remedy="correct these lines")]
     if said:
