@@ -176,6 +176,9 @@ class DemoFleet:
         """The demo's services have no port."""
         raise SourceUnavailable(host, f"{address}:{port}", "the demo's services cannot be asked")
 
+    def proven(self, host: str, unit: str, words: str) -> None:
+        """The demo's services are never asked."""
+
     def look_at(self, hosts: Sequence[str]) -> None:
         """These hosts are on screen: sampled every 2 s, the others less often."""
         self._seen = frozenset(hosts)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from dflashtui.model.service import ServiceState
 from dflashtui.model.unit import ActiveState, Readiness
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ FAILURES_UNTIL_SICK = 2
 LOADING_POLL_SECONDS = (1.0, 2.0, 3.0, 5.0)
 READY_POLL_SECONDS = 10.0
 UNAUTHORISED = {401, 403}
+WARMING = 503
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Asked:
     confirmed: bool = False
     rounds: int = 0
     failures: int = 0
+    hint: ServiceState | None = None
+    """What the last answer showed beyond yes and no."""
 
     @property
     def wait_seconds(self) -> float:
@@ -78,12 +82,16 @@ def judged(before: Asked, answer: Answer, *, proof: bool) -> Asked:
     rounds = before.rounds + 1
     if answer.is_ok:
         detail = answer.words if proof else f"{answer.words}, not proven by a completion"
-        return replace(before, readiness=Readiness.READY, detail=detail, confirmed=True, rounds=rounds, failures=0)
+        return replace(
+            before, readiness=Readiness.READY, detail=detail, confirmed=True, rounds=rounds, failures=0, hint=None
+        )
     if answer.status in UNAUTHORISED:
         detail = f"{answer.words}: it is up and asks for an API key"
+        before = replace(before, hint=ServiceState.UNAUTHORISED)
         return replace(before, readiness=Readiness.UNKNOWN, detail=detail, rounds=rounds, failures=0)
     failures = before.failures + 1
     readiness = before.readiness
     if before.confirmed and failures >= FAILURES_UNTIL_SICK:
         readiness = Readiness.SICK
-    return replace(before, readiness=readiness, detail=answer.words, rounds=rounds, failures=failures)
+    hint = ServiceState.WARMING if answer.status == WARMING and not before.confirmed else None
+    return replace(before, readiness=readiness, detail=answer.words, rounds=rounds, failures=failures, hint=hint)

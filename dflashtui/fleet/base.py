@@ -96,6 +96,9 @@ class Fleet(Protocol):
     async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A TCP connection that the host makes. Raises `ConnectionError` or `DflashError`."""
 
+    def proven(self, host: str, unit: str, words: str) -> None:
+        """A real completion of the unit's present run came from the right model: `words` say which."""
+
     def look_at(self, hosts: Sequence[str]) -> None:
         """These hosts are on screen: sample them every 2 s, the others less often."""
 

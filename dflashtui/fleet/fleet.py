@@ -142,11 +142,16 @@ class RealFleet:
         """See `Fleet`."""
         return await self._services[host].transport.open_tcp(address, port)
 
+    def proven(self, host: str, unit: str, words: str) -> None:
+        """See `Fleet`."""
+        self._services[host].state.proven(unit, words)
+
     def look_at(self, hosts: Sequence[str]) -> None:
         """See `Fleet`."""
         others = LARGE_FLEET_SECONDS if len(self._services) > LARGE_FLEET_HOSTS else OUT_OF_VIEW_SECONDS
         for name, service in self._services.items():
             service.gpus.pace(IN_VIEW_SECONDS if name in hosts else others)
+            service.metrics.pace(IN_VIEW_SECONDS if name in hosts else 3 * others)
 
     def refresh(self, host: str | None = None) -> None:
         """See `Fleet`."""

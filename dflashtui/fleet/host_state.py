@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dflashtui.engines.answers import without_asking
 from dflashtui.errors import AuthDenied, DflashError, HostKeyRejected, TransportError
 from dflashtui.fleet.board import utc_now
+from dflashtui.fleet.service_facts import ServiceFacts
 from dflashtui.model.host import HostSnapshot, Link, LinkState, SourceState
 from dflashtui.model.unit import Readiness, UnitStatus
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from dflashtui.model.event import Event
     from dflashtui.model.gpu import Gpu, Xid
     from dflashtui.model.kernel import OomKill
+    from dflashtui.model.load import Load
 
 ResourceUse = tuple[int | None, float | None, int | None]
 """Memory in bytes, CPU in percent of one core, tasks."""
@@ -38,6 +40,7 @@ class HostState:
         self._use: Mapping[str, ResourceUse] = {}
         self._asked: dict[str, Asked] = {}
         self._asked_at: dict[str, datetime] = {}
+        self._services = ServiceFacts()
 
     @property
     def snapshot(self) -> HostSnapshot:
@@ -82,6 +85,7 @@ class HostState:
     def units(self, units: tuple[UnitStatus, ...]) -> None:
         """The manager's word about all watched units."""
         self._units = units
+        self._services.saw(units)
         current = {unit.name: unit.invocation_id for unit in units}
         self._asked = {name: asked for name, asked in self._asked.items() if current.get(name) == asked.invocation_id}
         self.heard(units=self._merged())
@@ -96,6 +100,23 @@ class HostState:
         self._asked[unit] = asked
         self._asked_at[unit] = self._clock()
         self.heard(units=self._merged())
+
+    def note_run(self, unit: str, invocation_id: str | None, **facts: Any) -> None:  # noqa: ANN401 - fields of RunFacts
+        """What was found out about one run of a service."""
+        if self._services.note(unit, invocation_id, **facts):
+            self.post(units=self._merged())
+
+    def note_log_load(self, unit: str, invocation_id: str, load: Load) -> None:
+        """Figures from a log line; those of metrics are newer and wider."""
+        known = self._services.of(unit, invocation_id).load
+        if known is None or known.via == "log":
+            self.note_run(unit, invocation_id, load=load, load_problem=None)
+
+    def proven(self, unit: str, words: str) -> None:
+        """A real completion of the unit's present run came from the right model."""
+        status = self.snapshot.unit(unit)
+        if status is not None:
+            self.note_run(status.name, status.invocation_id, proof=words, proven_at=self._clock())
 
     def known_answer(self, unit: str) -> Asked | None:
         """What this run of the unit answered last."""
@@ -127,6 +148,8 @@ class HostState:
 
     def _one(self, unit: UnitStatus) -> UnitStatus:
         update: dict[str, Any] = self._readiness(unit)
+        is_server = unit.name in self._plan.readiness_rules
+        update |= self._services.merged(unit, update["readiness"], self._asked.get(unit.name), is_server=is_server)
         if unit.name in self._use:
             memory, cpu, tasks = self._use[unit.name]
             update |= {"memory_current_bytes": memory, "cpu_percent": cpu, "tasks_current": tasks}

@@ -63,6 +63,7 @@ class JournalHub:
         become: str = "none",
         on_kernel: Callable[[tuple[JournalEntry, ...]], None] = _ignore,
         on_problem: Callable[[str | None], None] = _ignore,
+        on_items: Callable[[Sequence[JournalItem]], None] = _ignore,
         quota: Quota | None = None,
     ) -> None:
         """`on_kernel`: the kernel's entries (Xid, OOM), in order; `on_problem`: why it cannot be read, or `None`."""
@@ -73,6 +74,7 @@ class JournalHub:
         self._become = become
         self._on_kernel = on_kernel
         self._on_problem = on_problem
+        self._on_items = on_items
         self._quota = quota or Quota()
         self._watched: frozenset[str] = frozenset()
         self._reader_counts: Counter[str] = Counter()
@@ -102,6 +104,7 @@ class JournalHub:
         kernel = tuple(item for item in items if isinstance(item, JournalEntry) and _is_kernel(item))
         if kernel:
             self._on_kernel(kernel)
+        self._on_items(items)
         self._logs.publish(items)
 
     async def run(self, transport: Transport) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dflashtui.engines.readiness import ReadinessRule, rule
@@ -24,6 +24,8 @@ class HostPlan:
     readiness_rules: dict[str, ReadinessRule]
     """By unit: those that can be asked whether they answer."""
     asked_from_console: frozenset[str]
+    engines: dict[str, str] = field(default_factory=dict)
+    """By unit: those whose log and metrics tell of a service."""
     expects_gpus: bool = False
     """Some unit of this host is to run on GPUs."""
     sources: frozenset[str] = ALL_SOURCES
@@ -38,6 +40,7 @@ def host_plan(config: Config, host: Host, sources: frozenset[str] = ALL_SOURCES)
         patterns=config.watched(host),
         readiness_rules={name: found for name, found in rules.items() if found},
         asked_from_console=frozenset(unit.name for unit in units if unit.readiness.via == "console"),
+        engines={unit.name: unit.engine for unit in units if unit.engine != "none"},
         expects_gpus=any(unit.gpus for unit in units),
         sources=sources,
     )

@@ -33,12 +33,18 @@ HURRIED_POLL_SECONDS = (0.1, 0.2, 0.4, 0.8, 1.6, 2.0)
 class ReadinessStream:
     """Runs until cancelled; what a service answers goes into the host's state."""
 
-    def __init__(self, state: HostState, rules: Mapping[str, ReadinessRule], via_console: frozenset[str]) -> None:
-        """`via_console`: units that are asked from this machine directly (`via = "console"`)."""
+    def __init__(
+        self,
+        state: HostState,
+        rules: Mapping[str, ReadinessRule],
+        via_console: frozenset[str],
+        in_flight: set[str] | None = None,
+    ) -> None:
+        """`via_console`: asked from this machine directly; `in_flight`: units of which something is being asked now."""
         self._state = state
         self._rules = rules
         self._via_console = via_console
-        self._in_flight: set[str] = set()
+        self._in_flight = set() if in_flight is None else in_flight
         self._due: dict[str, float] = {}
         self._hurried: Counter[str] = Counter()
         self._hurried_rounds: Counter[str] = Counter()

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from dflashtui.errors import DecodeError, DflashError, NoSystemd, SourceUnavailable, TransportLost, Unreachable
 from dflashtui.fleet.gpu_stream import GpuStream
 from dflashtui.fleet.journal_hub import JournalHub
+from dflashtui.fleet.metrics_stream import MetricsStream
 from dflashtui.fleet.readiness_stream import ReadinessStream
+from dflashtui.fleet.service_logs import ServiceLogs
 from dflashtui.model.host import LinkState
 from dflashtui.source.kernel import OomReader, xid
 from dflashtui.source.systemd import open_units
@@ -43,8 +45,13 @@ class HostService:
             become=plan.host.become,
             on_kernel=self._heard_kernel,
             on_problem=self._journal_state,
+            on_items=ServiceLogs(state, plan.engines).hear,
         )
-        self.readiness = ReadinessStream(state, plan.readiness_rules, plan.asked_from_console)
+        in_flight: set[str] = set()
+        self.readiness = ReadinessStream(state, plan.readiness_rules, plan.asked_from_console, in_flight)
+        asked_for_metrics = plan.engines.keys() & plan.readiness_rules.keys() - plan.asked_from_console
+        rules = {unit: plan.readiness_rules[unit] for unit in asked_for_metrics}
+        self.metrics = MetricsStream(state, rules, in_flight)
         self._units: UnitSource | None = None
         self._transport: Transport | None = None
         self._again = asyncio.Event()
@@ -83,6 +90,7 @@ class HostService:
                 group.create_task(transport.lost())  # noticed even while no source says anything
                 group.create_task(self._introduce(transport))
                 group.create_task(self.readiness.run(transport))
+                group.create_task(self.metrics.run(transport))
                 if "journal" in self.plan.sources:
                     group.create_task(self.journal.run(transport))
                 for source, stream in (("units", self._watch_units), ("gpus", self.gpus.run)):

@@ -7,6 +7,9 @@ from enum import StrEnum
 from typing import Self
 
 from dflashtui.model.base import Value
+from dflashtui.model.load import Load
+from dflashtui.model.probe import Phase
+from dflashtui.model.service import ServiceState
 
 
 class Open(StrEnum):
@@ -114,6 +117,14 @@ class UnitStatus(Value):
     readiness_detail: str | None = None
     """The evidence, in words: `GET /health 503 (0.1 s ago)`."""
     readiness_at: datetime | None = None
+    service: ServiceState | None = None
+    """What kind of readiness, as far as it is known; `None`: not a service, or not judged."""
+    phase: Phase | None = None
+    """While it loads: how far it has come, by its log."""
+    phase_since: datetime | None = None
+    load: Load | None = None
+    """How busy and how fast it is; `None`: not known (see `load_problem`)."""
+    load_problem: str | None = None
 
     @property
     def has_failed(self) -> bool:

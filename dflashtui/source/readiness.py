@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from dflashtui.engines.answers import Answer, Asked, judged
+from dflashtui.model.service import ServiceState
 from dflashtui.text import printable
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ async def ask(
     """
     poll = await _get(client, rule.poll, POLL_LIMIT_SECONDS)
     if poll.is_ok and foreign and not before.confirmed and (other := await foreign()):
-        return replace(before, detail=f"{poll.words}, but {other}", rounds=before.rounds + 1, failures=0)
+        detail, hint = f"{poll.words}, but {other}", ServiceState.WRONG_SERVICE
+        return replace(before, detail=detail, rounds=before.rounds + 1, failures=0, hint=hint)
     if not poll.is_ok or rule.confirm is None or before.confirmed:
         return judged(before, poll, proof=rule.is_proof)
     return judged(before, await _get(client, rule.confirm, CONFIRM_LIMIT_SECONDS), proof=True)

@@ -66,6 +66,7 @@ class FakeFleet:
         self.says: tuple[str, ...] = ()
         self.ends_with = 0
         """What every command that changes says, and its exit status."""
+        self.proofs: list[tuple[str, str, str]] = []
 
     async def __aenter__(self) -> Self:
         self.is_open = True
@@ -163,6 +164,9 @@ class FakeFleet:
 
     async def open_tcp(self, host: str, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection(address, port)
+
+    def proven(self, host: str, unit: str, words: str) -> None:
+        self.proofs.append((host, unit, words))
 
     def look_at(self, hosts: Sequence[str]) -> None:
         self.looked_at = tuple(hosts)
