@@ -160,6 +160,16 @@ def _disk(rendered: Rendered, look: UnitLook) -> LayerDiff:
     return LayerDiff(layer=Layer.DISK, state=LayerState.DIFFERS, words=words, lines=lines)
 
 
+def text_change(look: UnitLook, new: str | None, name: str) -> UnitDiff:
+    """The difference that a roll-back makes on disk. `new`: the kept text; `None`: the file goes."""
+    old = look.target.text if look.target.kind == "file" else None
+    words = f"{look.target.path} becomes {name}" if new is not None else f"{look.target.path} is removed"
+    lines = text_diff(old, new, look.target.path, name)
+    layer = LayerDiff(layer=Layer.DISK, state=LayerState.DIFFERS, words=words, lines=lines)
+    target = look.target
+    return UnitDiff(host=look.host, unit=look.unit, path=target.path, sha256=target.sha256, layers=(layer,))
+
+
 def _name(rendered: Rendered) -> str:
     return f"{rendered.unit} ({rendered.origin})"
 

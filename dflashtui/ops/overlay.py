@@ -172,11 +172,10 @@ def overlay_notes(look: OverlayLook) -> Iterator[str]:
         yield f"{look.folder}: {look.package} was installed anew ({how}): the overlay is gone"
 
 
-def order(overlay: OverlayFiles, look: OverlayLook, *, force: bool) -> dict[str, Any]:
-    """What the pusher is told to lay."""
-    return {
-        "files": {name: base64.b64encode(data).decode() for name, data in overlay.files.items()},
-        "version": overlay.version,
-        "seen": {one.name: one.here_sha256 for one in look.files},
-        "force": force,
-    }
+def order(overlay: OverlayFiles, look: OverlayLook, *, force: bool, restores: bool) -> dict[str, Any]:
+    """What the pusher is told to lay, or to take away."""
+    seen = {one.name: one.here_sha256 for one in look.files}
+    if restores:
+        return {"restore": True, "seen": seen, "force": force}
+    files = {name: base64.b64encode(data).decode() for name, data in overlay.files.items()}
+    return {"files": files, "version": overlay.version, "seen": seen, "force": force}

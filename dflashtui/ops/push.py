@@ -29,6 +29,7 @@ NOT_SEEN = "not seen"
 NOTHING = PushPlan(writes=False, reloads=False)
 AFTER_THE_PUT = frozenset({"reload", "not-loaded", "no-answer", "manager", "no-program", "failed"})
 """Refusals that come when something was replaced, and taken back."""
+NOTHING_TO_DO = "nothing to do: on disk and loaded is what was asked for"
 SETTLED_SECONDS = 120.0
 ASK_AGAIN_SECONDS = 0.2
 
@@ -49,6 +50,8 @@ class Wanted(Value):
     undoes: int | None = None
     undo_change: str | None = None
     """The change whose overlays are to be taken back with it."""
+    restores: bool = False
+    """Give the packages their own files back, instead of laying the overlays."""
 
 
 class Terms(Value):
@@ -113,11 +116,14 @@ class Push:
         self._notes += [*plan.notes, *(note for look in looks for note in overlay_notes(look))]
         if words := self._objection(plan, looks):
             return self._result(Outcome.REFUSED, words)
-        if not plan.has_work and not any(look.changed for look in looks) and self._wanted.undo_change is None:
-            return self._result(Outcome.UNCHANGED, "nothing to do: on disk and loaded is what was asked for")
+        if not plan.has_work and not any(map(self._has_work, looks)) and self._wanted.undo_change is None:
+            return self._result(Outcome.UNCHANGED, NOTHING_TO_DO)
         if self._terms.dry_run:
             return await self._tried(pusher, plan, looks)
         return await self._carried_out(pusher, plan, looks)
+
+    def _has_work(self, look: OverlayLook) -> bool:
+        return look.laid_version is not None if self._wanted.restores else bool(look.changed)
 
     async def _plan(self, pusher: Pusher) -> PushPlan:
         self._tell("look")
@@ -132,7 +138,8 @@ class Push:
 
     def _objection(self, plan: PushPlan, looks: Sequence[OverlayLook]) -> str | None:
         """Why it is refused; doubts count until a person has seen them."""
-        refusals = [*plan.refusals, *(words for look in looks for words in overlay_refusals(look))]
+        laying = () if self._wanted.restores else looks
+        refusals = [*plan.refusals, *(words for look in laying for words in overlay_refusals(look))]
         doubts = [*plan.doubts, *(words for look in looks for words in overlay_doubts(look))]
         if refusals:
             return "; ".join(refusals)
@@ -145,7 +152,7 @@ class Push:
 
     async def _tried(self, pusher: Pusher, plan: PushPlan, looks: Sequence[OverlayLook]) -> PushResult:
         """What it would be; nothing is written on the host, not even for a moment."""
-        files = sum(len(look.changed) for look in looks)
+        files = sum(len(look.files if self._wanted.restores else look.changed) for look in looks)
         words = "; ".join([*(["would write the unit file"] if plan.writes else []), *_would(plan, files)])
         if self._wanted.text is None or not plan.writes:
             return self._result(Outcome.DONE, words)
@@ -158,12 +165,7 @@ class Push:
         return self._result(Outcome.DONE, words)
 
     async def _carried_out(self, pusher: Pusher, plan: PushPlan, looks: Sequence[OverlayLook]) -> PushResult:
-        for overlay, look in zip(self._overlays, looks, strict=True):
-            if look.changed:
-                laid = order(overlay, look, force=self._terms.force)
-                await pusher.prepare_overlay(overlay.python, overlay.package, **laid)
-        if self._wanted.undo_change is not None:
-            await pusher.prepare_overlay_undo(self._wanted.undo_change)
+        await self._prepare_overlays(pusher, looks)
         if plan.has_work:
             prepared = await self._prepared(pusher)
             self._verified(prepared)
@@ -180,6 +182,15 @@ class Push:
             origin=wanted.origin,
         )
         return self._done(records, plan)
+
+    async def _prepare_overlays(self, pusher: Pusher, looks: Sequence[OverlayLook]) -> None:
+        for overlay, look in zip(self._overlays, looks, strict=True):
+            if self._has_work(look):
+                laid = order(overlay, look, force=self._terms.force, restores=self._wanted.restores)
+                await pusher.prepare_overlay(overlay.python, overlay.package, **laid)
+        if self._wanted.undo_change is not None:
+            names = await pusher.prepare_overlay_undo(self._wanted.undo_change)
+            self._notes += [f"overlay files put back as they were: {', '.join(names)}"] if names else []
 
     async def _prepared(self, pusher: Pusher) -> Prepared:
         wanted, before = self._wanted, self._facts.get("before_sha256")
@@ -202,6 +213,11 @@ class Push:
     def _done(self, records: Sequence[PushRecord], plan: PushPlan) -> PushResult:
         self._facts["number"] = records[-1].number if records else None
         files = sum(len(one.files) for one in records)
+        if not records and not plan.reloads:
+            forgotten = (
+                "the package was installed anew: the overlay is gone, and forgotten" if self._wanted.restores else None
+            )
+            return self._result(Outcome.DONE if forgotten else Outcome.UNCHANGED, forgotten or NOTHING_TO_DO)
         if self._wanted.sha256 is None and self._wanted.has_file:
             return self._result(Outcome.DONE, "the unit file is removed")
         parts = [f"{files} file{'s' if files != 1 else ''} in place"] if files else []

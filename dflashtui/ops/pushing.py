@@ -15,7 +15,7 @@ from dflashtui.model.host import LinkState
 from dflashtui.model.push import Outcome, PushResult
 from dflashtui.ops.audit import who
 from dflashtui.ops.overlay import OverlayFiles, look_at_overlay, overlay_doubts
-from dflashtui.ops.push import Push, Terms, Wanted, resolve
+from dflashtui.ops.push import NOTHING, NOTHING_TO_DO, Push, Terms, Wanted, resolve
 from dflashtui.ops.push_plan import push_plan
 from dflashtui.ops.waves import Waves
 from dflashtui.source.pusher import Pusher, pusher
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dflashtui.model.overlay import OverlayLook
     from dflashtui.model.push import UnitLook
     from dflashtui.ops.audit import Audit
+    from dflashtui.ops.push_plan import PushPlan
     from dflashtui.transport.base import Stream
 
 BACK_SECONDS = 60.0
@@ -85,6 +86,12 @@ async def look(fleet: Pushed, host: Host, unit: str, overlays: Sequence[OverlayF
         return Seen(found, tuple([await look_at_overlay(opened, one) for one in overlays]))
 
 
+async def kept_text(fleet: Pushed, host: Host, unit: str, sha256: str) -> str:
+    """A text that the host keeps. Raises `DflashError`."""
+    async with open_pusher(fleet, host) as opened:
+        return await opened.kept_text(unit, sha256)
+
+
 async def look_everywhere(
     fleet: Pushed, hosts: Sequence[Host], unit: str, overlays: Sequence[OverlayFiles] = ()
 ) -> dict[str, Seen | DflashError]:
@@ -104,16 +111,21 @@ async def look_everywhere(
 
 def unchanged(job: PushJob, seen: Seen) -> PushResult | None:
     """The result at once, where there is nothing to do: nothing is sent."""
-    plan = push_plan(seen.look, job.wanted.text, job.wanted.sha256)
+    plan = _plan(job, seen)
     if plan.has_work or plan.refusals or any(look.changed for look in seen.overlays):
         return None
-    result = _not_begun(job, Outcome.UNCHANGED, "nothing to do: on disk and loaded is what was asked for")
+    result = _not_begun(job, Outcome.UNCHANGED, NOTHING_TO_DO)
     return result.model_copy(update={"notes": plan.notes})
+
+
+def _plan(job: PushJob, seen: Seen) -> PushPlan:
+    wanted = job.wanted
+    return push_plan(seen.look, wanted.text, wanted.sha256) if wanted.has_file else NOTHING
 
 
 def doubts(job: PushJob, seen: Seen) -> tuple[str, ...]:
     """What only a person can decide, with the host's name."""
-    plan = push_plan(seen.look, job.wanted.text, job.wanted.sha256)
+    plan = _plan(job, seen)
     words = (*plan.doubts, *(doubt for look in seen.overlays for doubt in overlay_doubts(look)))
     return tuple(f"{job.host.name}: {one}" for one in words)
 

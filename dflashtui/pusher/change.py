@@ -119,6 +119,7 @@ def put_back(store: Store, record: dict[str, Any]) -> list[str]:
 
 def settle(store: Store, tell: Callable[[str], None]) -> None:
     """End what an earlier push left unfinished: by then the files themselves say how far it came."""
+    store.sweep()
     records = store.records()
     record = records[-1] if records else None
     if record is None or record["state"] != PENDING:

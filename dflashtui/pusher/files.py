@@ -136,7 +136,7 @@ def make_folder(folder: str, mode: int = 0o700) -> None:
     """With those above it. Raises `Refusal`."""
     if os.path.isdir(folder):
         return
-    make_folder(os.path.dirname(folder), 0o755)
+    make_folder(os.path.dirname(folder), mode)
     try:
         os.mkdir(folder, mode)
         sync_folder(os.path.dirname(folder))

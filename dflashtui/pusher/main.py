@@ -49,7 +49,9 @@ def run() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.umask(0o077)
     first = json.loads(sys.stdin.buffer.readline())
-    lines: queue.Queue[bytes] = queue.Queue()
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda _number, _frame: lines.put(b""))  # what was begun is carried out
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
     program = Program(Places(first), str(first.get("who", "?")), lambda step: write({"step": step}))
     write({"pusher": FORMAT, "python": platform.python_version(), "user": _user(), "uid": os.geteuid()})
@@ -68,7 +70,7 @@ def _user() -> str:
         return str(os.geteuid())
 
 
-def _serve(program: Program, lines: queue.Queue[bytes]) -> None:
+def _serve(program: Program, lines: queue.SimpleQueue[bytes]) -> None:
     while True:
         try:
             line = lines.get(timeout=SILENCE_SECONDS)
@@ -79,7 +81,7 @@ def _serve(program: Program, lines: queue.Queue[bytes]) -> None:
         write(answered(program, line))
 
 
-def _read(lines: queue.Queue[bytes]) -> None:
+def _read(lines: queue.SimpleQueue[bytes]) -> None:
     for line in sys.stdin.buffer:
         lines.put(line)
     lines.put(b"")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from typing import TYPE_CHECKING, Any, Callable
@@ -47,6 +48,7 @@ class Manager:
             stderr=subprocess.PIPE,
             env=self._places.environment(),
             cwd=cwd,
+            start_new_session=True,
             preexec_fn=first,  # noqa: PLW1509 - the one thread beside waits for a line
         )
 
@@ -74,8 +76,14 @@ class Manager:
         return wall_clock(max(int(known.get(name) or 0) for name in LOAD_TIMES))
 
     def pending(self) -> subprocess.Popen[bytes]:
-        """Begin to ask which units have changes on disk that are not loaded; `pending_names` reads the answer."""
+        """Begin to ask which units have changes on disk that are not loaded; `pending_names` reads it."""
         return self.begun("systemctl", *self._user, "--no-pager", "show", "--property=Id,NeedDaemonReload", "--", "*")
+
+    def pending_names(self, child: subprocess.Popen[bytes]) -> list[str]:
+        """Units whose files changed since they were loaded; none known where the manager does not say."""
+        status, out, _ = ended(child, ("systemctl", "show"), ANSWER_SECONDS)
+        blocks = map(properties, out.split("\n\n")) if status == 0 else ()
+        return sorted({one["Id"] for one in blocks if one.get("NeedDaemonReload") == "yes" and one.get("Id")})
 
     def reload(self) -> None:
         """One daemon-reload. Raises `Refusal`."""
@@ -105,7 +113,7 @@ def ended(child: subprocess.Popen[bytes], argv: tuple[str, ...], limit: float) -
     try:
         out, err = child.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        child.kill()
+        os.killpg(child.pid, signal.SIGKILL)
         child.communicate()
         raise Refusal("no-answer", "%s gave no answer within %d s" % (" ".join(argv[:2]), limit)) from None
     return child.returncode, out.decode("utf-8", "backslashreplace"), err.decode("utf-8", "backslashreplace")
@@ -114,13 +122,6 @@ def ended(child: subprocess.Popen[bytes], argv: tuple[str, ...], limit: float) -
 def properties(out: str) -> dict[str, str]:
     """Key=Value lines."""
     return {key: value for key, _, value in (line.partition("=") for line in out.splitlines())}
-
-
-def pending_names(child: subprocess.Popen[bytes]) -> list[str]:
-    """Units whose files changed since they were loaded; none known where the manager does not say."""
-    status, out, _ = ended(child, ("systemctl", "show"), ANSWER_SECONDS)
-    blocks = map(properties, out.split("\n\n")) if status == 0 else ()
-    return sorted({one["Id"] for one in blocks if one.get("NeedDaemonReload") == "yes" and one.get("Id")})
 
 
 def last_line(text: str) -> str:

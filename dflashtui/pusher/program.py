@@ -12,7 +12,7 @@ from dflashtui.pusher import files, overlays, stage
 from dflashtui.pusher.change import DONE, Change, FileChange, put_back, settle
 from dflashtui.pusher.lock import Lock
 from dflashtui.pusher.look import Look
-from dflashtui.pusher.manager import Manager, pending_names
+from dflashtui.pusher.manager import Manager
 from dflashtui.pusher.records import Store
 from dflashtui.pusher.trouble import Refusal
 from dflashtui.pusher.undo import UNDO, Undo, all_stores
@@ -30,12 +30,12 @@ UNDO_WAITS_SECONDS = 300.0
 class Program:
     """`tell(step)` is called as each step begins."""
 
-    def __init__(self, places: Places, who: str, tell: Callable[[str], None]) -> None:
+    def __init__(self, places: Places, who: str, tell: Callable[[str], None], manager: Manager | None = None) -> None:
         self._places = places
         self._who = who
         self._tell = tell
         self._lock = Lock(places.state)
-        self._manager = Manager(places)
+        self._manager = manager or Manager(places)
         self._look = Look(places, self._manager, self._lock)
         self._stage = stage.Stage(places.state)
         self._undo = Undo(places, self._manager)
@@ -62,6 +62,10 @@ class Program:
         if do is None:
             raise Refusal("bad-order", "this pusher knows no order %r" % order.get("do"))
         return do(order)
+
+    def queue(self, change: Change) -> None:
+        """Have it carried out by the next `apply`."""
+        self._changes.append(change)
 
     def close(self) -> None:
         """In order: nothing staged is left, and nobody is told that we hold the lock."""
@@ -110,10 +114,11 @@ class Program:
             stage.require_text(files.content(staged), files.sha256(data))
             self._tell("verify")
             verdict = self._manager.verdict(self._manager.verification(staged), staged)
+            self._stage.clear()
         also = self._others(pending, unit)
         change = FileChange(unit, path, data, order.get("before"))
         self._keep_private(change)
-        self._changes.append(Change(store, [change], {"unit": unit}))
+        self.queue(Change(store, [change], {"unit": unit}))
         self._unit = unit
         return {"verify": verdict, "reload_also": also, "sha256": change.after, "left": self._left}
 
@@ -135,7 +140,7 @@ class Program:
                 change.ids = (0, here["status"].st_gid)
 
     def _others(self, pending: subprocess.Popen[bytes], unit: str) -> list[str]:
-        return [name for name in pending_names(pending) if name != unit]
+        return [name for name in self._manager.pending_names(pending) if name != unit]
 
     def _prepare_overlay(self, order: dict[str, Any]) -> dict[str, Any]:
         """`files`: texts by path within the package; or `restore`; or `undo`, the change that is to be undone."""
@@ -228,7 +233,6 @@ class Program:
 
     def _take_back(self, begun: list[Change], refused: Refusal) -> None:
         """The old files, and the old text loaded where the new one was."""
-        self._stage.clear()
         try:
             for change in reversed(begun):
                 change.take_back(refused.words)

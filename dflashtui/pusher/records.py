@@ -98,15 +98,18 @@ class Store:
             )
         return data
 
+    def sweep(self) -> None:
+        """Remove files on their way that were left. Only under the lock."""
+        for folder in (self.folder, self._texts):
+            for part in files.parts(folder):
+                files.drop(part)
+
     def tidy(self) -> None:
-        """Remove records beyond the newest, texts that none names, and files on their way."""
+        """Remove records beyond the newest, and texts that none names."""
         records = self.records()
         for record in records[:-KEPT]:
             files.drop(self._path(record["number"]))
         named = {one.get(side) for record in records[-KEPT:] for one in record["files"] for side in ("before", "after")}
-        for folder in (self.folder, self._texts):
-            for part in files.parts(folder):
-                files.drop(part)
         for name in os.listdir(self._texts) if os.path.isdir(self._texts) else ():
             if name not in named:
                 files.drop(os.path.join(self._texts, name))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import json
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dflashtui.errors import ActionDenied, DecodeError, PushRefused, SourceUnavailable, TransportLost
+from dflashtui.errors import ActionDenied, DecodeError, PushRefused, SourceUnavailable, TransportError, TransportLost
 from dflashtui.pusher import pack
 from dflashtui.source import pusher_values
 from dflashtui.text import decoded, printable
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 CHATTER_LINES = 200
 """What a login shell may say before our own first line."""
+ENDING_SECONDS = 1.0
 LINE_BYTES = 64 * 2**20
 SUDO = ("sudo", "-n")
 SUDO_DENIALS = ("a password is required", "a terminal is required", "not allowed", "not in the sudoers")
@@ -173,6 +175,16 @@ async def pusher(
         if hello is None:
             raise _cannot_run(host, _last_words(stream), by_sudo=bool(by_sudo))
         yield Pusher(host, stream, said, hello, manager)
+        await _ended(stream, said)
+
+
+async def _ended(stream: Stream, said: AsyncGenerator[bytes, None]) -> None:
+    """In order, so that the host tells nobody of a lock that is free. One that takes its time is not waited for."""
+    with suppress(TimeoutError, TransportError):
+        async with asyncio.timeout(ENDING_SECONDS):
+            await stream.write_eof()
+            async for _ in said:
+                pass
 
 
 async def _hello(said: AsyncGenerator[bytes, None]) -> dict[str, Any] | None:
