@@ -33,10 +33,9 @@ class Channel:
     """Of the prefixes of its other lines, once known: many writers put theirs on a record's first line only."""
     seen_at: int = 0
 
-    @property
-    def is_torn(self) -> bool:
-        """A terminal broke its last line; the rest has no prefix."""
-        return isinstance(self.reader, TraceReader) and self.reader.is_torn
+    def is_torn(self, now: int) -> bool:
+        """A terminal broke the line before this one; the rest has no prefix."""
+        return isinstance(self.reader, TraceReader) and self.reader.is_torn and now - self.seen_at <= 1
 
 
 class Channels:
@@ -55,7 +54,7 @@ class Channels:
 
     def take(self, text: str, look: Stripped, pid: int | None, number: int | None, now: int) -> Channel | None:
         """The channel that the line became a part of."""
-        channel = self._for(text, look, pid)
+        channel = self._for(text, look, pid, now)
         if channel is None:
             self._close_by_record(look, pid)
             return None
@@ -70,12 +69,12 @@ class Channels:
             channel.rest = look.shape
         return channel
 
-    def _for(self, text: str, look: Stripped, pid: int | None) -> Channel | None:
+    def _for(self, text: str, look: Stripped, pid: int | None, now: int) -> Channel | None:
         for channel in reversed(self._open):
             if channel.pid != pid:
                 continue
             if channel.rest is not None:
-                if channel.rest == look.shape or (not look.shape and channel.is_torn):
+                if channel.rest == look.shape or (not look.shape and channel.is_torn(now)):
                     return channel
                 if channel.shape == look.shape and not look.text:
                     return channel

@@ -71,6 +71,8 @@ def _told(candidate: Candidate, order: list[Candidate], run: Run) -> Cause:
     better = _nccl_words(order) if told.kind == "nccl" else None
     if better:
         changed |= {"message": better.message, "kind": kind_of(None, better.message) or "nccl"}
+    if told.exception is None:
+        changed["exception"] = next((one.name for one in order if _is_panic_of(one, told)), None)
     if told.process is None:
         changed["process"] = next((one.label for one in order if one.label and one.key == candidate.key), None)
     if (
@@ -82,6 +84,11 @@ def _told(candidate: Candidate, order: list[Candidate], run: Run) -> Cause:
     ):
         changed["process"] = f"{candidate.line.identifier}[{candidate.pid}]"
     return told.model_copy(update=changed)
+
+
+def _is_panic_of(candidate: Candidate, told: Cause) -> bool:
+    """PyO3 raises a Rust panic as an exception, behind the panic's own report."""
+    return (candidate.name or "").endswith("PanicException") and candidate.text.partition("\n")[0] == told.message
 
 
 def _nccl_words(order: list[Candidate]) -> Candidate | None:

@@ -225,6 +225,15 @@ FORMS: tuple[Form, ...] = (
         STATUS,
         "abort",
     ),
+    form(
+        "ggml",
+        ": cuda error",
+        r"(?P<text>(?P<file>[\w./+-]{1,300}\.(?:cu|cpp)):(?P<line>\d+): CUDA error)$",
+        STATUS,
+        "cuda-error",
+    ),
+    form("rocm", "memory access fault by gpu", r"(?P<text>Memory access fault by GPU.*)", FATAL, "cuda-error"),
+    form("rocm", "hsa_status_error", r"(?P<text>(?:Queue \S{1,40} aborting with error : )?HSA_STATUS_ERROR.*)", FATAL),
     form("watchdog", "watchdog timeout", r"^(?P<text>Watchdog timeout.*)", FATAL, "timeout"),
     # uvicorn and friends
     form("bind", "address", r"(?P<text>\[Errno (?:98|48)\] .*)", FATAL, "port-in-use"),

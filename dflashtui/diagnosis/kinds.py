@@ -72,7 +72,12 @@ def kind_of(exception: str | None, text: str) -> str | None:
         told = _first_rule("ValueError", inner["text"], RULES) if inner else None
         return told or "config-validation"
     told = _first_rule(exception, first, RULES) or (_first_rule(exception, rest, RULES) if rest else None)
-    return told or _first_rule(exception, first, WEAK_RULES)
+    return told or _first_rule(exception, first, WEAK_RULES) or _told_by_torn(exception, first, rest)
+
+
+def _told_by_torn(exception: str | None, first: str, rest: str) -> str | None:
+    """Of a message that a terminal broke at its width, in the middle of a word."""
+    return _first_rule(exception, first + rest.partition("\n")[0], RULES) if rest and exception else None
 
 
 def _first_rule(exception: str | None, text: str, rules: tuple[Rule, ...]) -> str | None:

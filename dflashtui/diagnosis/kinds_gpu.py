@@ -183,6 +183,8 @@ GPU: tuple[Rule, ...] = (
         r"CUDA driver error",
         r"CUDA failure",
         r"an illegal instruction was encountered",
+        r"Memory access fault by GPU",
+        r"HSA_STATUS_ERROR",
         r"(?:cuda|hip|rocm|gpu|device|vram) ?kernel (?:launch )?fail",
         r"invalid argument.{0,30}cuda",
         r"MMU Fault",

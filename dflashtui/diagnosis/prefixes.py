@@ -64,6 +64,7 @@ TOKENS: tuple[Token, ...] = (
     _token("rank", CAPITALS, rf"{_MONTH} {_TIME} \d{{4}}\[\d+,(?P<label>\d+)\]<std(?:err|out)>:"),  # mpirun
     _token("rank", "[", r"\[\d+,(?P<label>\d+)\]<std(?:err|out)>:"),
     _token("time", CAPITALS, rf"(?:[A-Z][a-z]{{2}} {_DATE} {_TIME} [A-Z]{{2,5}}|{_MONTH} {_TIME})(?= )"),
+    _token("level", DIGITS, r"\d{1,4}\.\d\d\.\d{3}\.\d{3} (?P<level>[IWED]) "),  # llama.cpp's own
     _token("time", CAPITALS + SMALL + DIGITS + CYRILLIC, rf"{_MONTH_ABROAD} {{1,2}}\d{{1,2}} {_TIME}(?= )"),
     _token("time", DIGITS, r"\d{9,10}\.\d{3,9}(?= )"),
     _token("time", "[", r"\[ *\d+\.\d{6}\] "),
@@ -131,7 +132,7 @@ BY_START: dict[str, tuple[Token, ...]] = {
     start: tuple(token for token in TOKENS if start in token.starts)
     for start in {char for token in TOKENS for char in token.starts}
 }
-SHORT_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
+SHORT_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "D": "DEBUG"}
 REPEATED = re.compile(r" \[repeated \d+x across cluster\].*$")
 BEFORE_LEVEL = re.compile(rf":? {{0,9}}(?=(?:{LEVELS})\b)")
 TRAILING_RANK = re.compile(r"(?:^|\s)rank=(\d+)$")

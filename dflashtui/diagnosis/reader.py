@@ -15,6 +15,8 @@ STRANGERS_ALLOWED = 12
 """Lines of others between two frames, after which the traceback counts as cut off."""
 MESSAGE_LINES_ALLOWED = 40
 DOUBTFUL_MESSAGE_LINES = 1
+TORN_CHARACTERS = 50
+"""A message shorter than this was not broken by a terminal; nor is one that ends like a sentence."""
 
 
 class Fate(Enum):
@@ -59,8 +61,10 @@ class TraceReader:
 
     @property
     def is_torn(self) -> bool:
-        """The next line is the rest of this frame's, whatever its prefix."""
-        return bool(self._torn)
+        """The next line may be the rest of a frame's, or of a long message's, whatever its prefix."""
+        message = self.current.message
+        is_first = self.is_in_message and not self.current.detail
+        return bool(self._torn) or (is_first and len(message) >= TORN_CHARACTERS and message[-1:].isalnum())
 
     @property
     def current(self) -> Raised:
