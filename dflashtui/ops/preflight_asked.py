@@ -15,6 +15,7 @@ from dflashtui.source.gpus import samples
 from dflashtui.text import decoded
 from dflashtui.unitfile.command import INTERPRETER, settled
 from dflashtui.unitfile.look import VARIABLE, Look
+from dflashtui.unitfile.reading import files_of_cat
 from dflashtui.unitfile.words import words
 
 if TYPE_CHECKING:
@@ -66,16 +67,25 @@ async def asked(config: Config, unit: str, host: Host, transport: Transport) -> 
 
 
 async def _text(config: Config, unit: Unit, host: Host, transport: Transport) -> str | None:
-    """As it would be pushed; else as the host has it, with its drop-ins; `None`: there is none."""
+    """As it would be pushed, else as the host has it, with the host's drop-ins; `None`: there is none."""
+    done = await of_manager(transport, host, "systemctl", "cat", "--", unit.name)
     if unit.template or unit.file:
         try:
-            return rendered(config, unit.name, host.name).text
+            text = rendered(config, unit.name, host.name).text
         except RenderError as wrong:
             raise NoUnitError(str(wrong)) from wrong
-    done = await of_manager(transport, host, "systemctl", "cat", "--", unit.name)
+        return _with_drop_ins(unit.name, text, decoded(done.stdout) if done.exit_status == 0 else "")
     if done.exit_status not in {0, 1}:
         raise NoUnitError(f"{host.name}: systemctl cat {unit.name}: {words_of(done)}")
     return decoded(done.stdout) if done.exit_status == 0 else None
+
+
+def _with_drop_ins(unit: str, text: str, on_host: str) -> str:
+    """The text in the place of the host's own; drop-ins stay when a unit is pushed."""
+    parts = [(path, each) for path, each in files_of_cat(on_host) if path.endswith(".conf")]
+    if not parts:
+        return text
+    return "\n\n".join(f"# {path}\n{each.rstrip()}" for path, each in [(f"/etc/systemd/system/{unit}", text), *parts])
 
 
 async def _sample(transport: Transport) -> HostSample | None:

@@ -41,6 +41,11 @@ async def of_manager(transport: Transport, host: Host, *argv: str) -> Completed:
     return await transport.run(("env", "LC_ALL=C", "sh", "-c", OF_USER, "sh", argv[0], "--user", *argv[1:]))
 
 
+def acting(question: Question, *argv: str) -> tuple[str, ...]:
+    """A command that changes the host, as its inventory says that changes are made."""
+    return ("sudo", "-n", *argv) if question.host.become == "sudo" and question.host.manager == "system" else argv
+
+
 def finding(
     question: Question,
     id_: str,

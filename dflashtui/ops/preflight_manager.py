@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dflashtui.ops.preflight_asking import finding, of_manager, words_of
+from dflashtui.ops.preflight_asking import acting, finding, of_manager, words_of
 from dflashtui.source.systemd_show import blocks
 from dflashtui.unitfile.reading import read_cat
 
@@ -34,15 +34,15 @@ def _states(question: Question, state: Mapping[str, str]) -> Iterator[PreflightF
     unit = question.unit.name
     if state.get("LoadState") == "masked":
         path = state.get("FragmentPath") or "a link to /dev/null"
-        command = ("systemctl", *user, "unmask", "--", unit)
+        command = acting(question, "systemctl", *user, "unmask", "--", unit)
         message = f"{unit} is masked: no start is possible"
         yield finding(question, "manager:masked", "fatal", message, path, remedy="take back the mask", command=command)
     if state.get("Result") == "start-limit-hit":
-        command = ("systemctl", *user, "reset-failed", "--", unit)
+        command = acting(question, "systemctl", *user, "reset-failed", "--", unit)
         message = "its start limit is reached: the manager refuses the next start"
         yield finding(question, "manager:start-limit", "fatal", message, remedy="forget the failures", command=command)
     if state.get("NeedDaemonReload") == "yes":
-        command = ("systemctl", *user, "daemon-reload")
+        command = acting(question, "systemctl", *user, "daemon-reload")
         message = "its file was changed after the manager read it: a start runs the old text"
         yield finding(question, "manager:reload", "warning", message, remedy="load it", command=command)
     if state.get("FragmentPath", "").startswith(("/run/", "/run/user/")) and state.get("LoadState") == "loaded":

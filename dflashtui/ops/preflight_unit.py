@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from dflashtui.ops.preflight_asking import Level, finding, of_manager, words_of
+from dflashtui.ops.preflight_asking import Level, acting, finding, of_manager, words_of
 from dflashtui.text import decoded, printable
 from dflashtui.unitfile.advice import advice
 from dflashtui.unitfile.reading import files_of_cat, read_cat
@@ -47,9 +47,9 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
 def _advised(question: Question, one: Advice) -> PreflightFinding | None:
     if one.level not in LEVELS:
         return None
-    line = f"line {one.line}" if one.line else "nowhere in the unit"
+    place = f"{one.file or question.unit.name}:{one.line}" if one.line else "nowhere in the unit"
     id_ = f"unit:{one.id}:{one.line or 0}"
-    return finding(question, id_, LEVELS[one.level], one.message, line, remedy=one.remedy)
+    return finding(question, id_, LEVELS[one.level], one.message, place, remedy=one.remedy)
 
 
 async def _verified(question: Question) -> list[PreflightFinding]:
@@ -71,15 +71,17 @@ async def _verified(question: Question) -> list[PreflightFinding]:
 
 
 async def _verify(question: Question) -> Completed:
-    """Of a unit with drop-ins only the main file has a text of its own: there the host's files are verified."""
+    """The text that would be pushed, under its name; else what the host has, drop-ins and all."""
     user = ("--user",) if question.host.manager == "user" else ()
     argv = ("systemd-analyze", *user, "verify", "--man=no")
-    if files_of_cat(question.unit_text):
+    files = files_of_cat(question.unit_text)
+    if files and not (question.unit.template or question.unit.file):
         return await of_manager(
             question.transport, question.host, *argv[:1], *argv[1 + len(user) :], question.unit.name
         )
     program = ("env", "LC_ALL=C", "sh", "-c", VERIFY, "sh", question.unit.name, *argv, f"./{question.unit.name}")
-    return await question.transport.run(program, stdin=question.unit_text.encode())
+    text = files[0][1] if files else question.unit_text
+    return await question.transport.run(program, stdin=text.encode())
 
 
 async def _files(question: Question) -> list[PreflightFinding]:
@@ -104,7 +106,7 @@ def _file(question: Question, entry: Entry, path: str, mode: int | None) -> Pref
     if mode is not None and mode & OTHERS_MAY_READ:
         message = f"EnvironmentFile={path} may hold secrets, and others than its owner may read it"
         evidence = f"mode {mode:04o}"
-        command = ("chmod", "600", "--", path)
+        command = acting(question, "chmod", "600", "--", path)
         return finding(
             question,
             f"unit:environment-file:{path}",

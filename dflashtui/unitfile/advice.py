@@ -32,15 +32,18 @@ RULES: tuple[Rule, ...] = (
     *advice_restart.RULES,
     *advice_gpu.RULES,
 )
+DROP_IN = ".conf"
 WORST_FIRST = ("error", "warning", "note")
 
 
 def advice(text: str, *, name: str | None = None) -> tuple[Advice, ...]:
     """Everything worth saying about a unit, worst first, then by line.
 
-    `text`: one unit file, or what `systemctl cat` prints, with drop-ins; `name`: the unit's full name, for rules
-    about instances. Never raises.
+    `text`: one unit file, or what `systemctl cat` prints, with drop-ins; `name`: the full name of the unit or of the
+    drop-in, for rules about instances and about what is missing. Never raises.
     """
     look = Look(text, name)
     found = dict.fromkeys(one for rule in RULES for one in rule(look))
+    if name is not None and name.endswith(DROP_IN):  # what it does not say, the unit that it belongs to may
+        found = {one: None for one in found if one.line is not None}
     return tuple(sorted(found, key=lambda one: (WORST_FIRST.index(one.level), one.file or "", one.line or 0, one.id)))

@@ -41,7 +41,7 @@ def starts(look: Look) -> Iterator[Advice]:
         yield at(
             entry, "several-starts", "error", message, "one command; in a drop-in write ExecStart= first, to reset"
         )
-    elif entry is None and look.unit.entries and not look.unit.value("Service", "ExecStop"):
+    elif entry is None and look.is_service and not look.unit.value("Service", "ExecStop"):
         yield at(None, "no-start", "error", "no ExecStart=: there is nothing to start", "ExecStart=/absolute/path …")
 
 

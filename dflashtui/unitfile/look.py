@@ -107,6 +107,12 @@ class Look:
         return self.engine is not None or any(command.is_python for command in self.starts)
 
     @property
+    def is_service(self) -> bool:
+        """It has something to start, or should have."""
+        has_section = any(header.section == "Service" for header in self.unit.headers)
+        return has_section or (bool(self.unit.entries) and (self.name or ".service").endswith(".service"))
+
+    @property
     def type(self) -> str:
         """`Type=`, with systemd's default."""
         return self.unit.value("Service", "Type", "dbus" if self.unit.value("Service", "BusName") else "simple")

@@ -97,7 +97,7 @@ def read_cat(text: str) -> UnitFile:
 def files_of_cat(text: str) -> tuple[tuple[str, str], ...]:
     """The files in what `systemctl cat` prints: pairs of path and text."""
     heads = [head for head in CAT_HEADER.finditer(text) if head.start() == 0 or text[: head.start()].endswith("\n\n")]
-    ends = [*(head.start() - 1 for head in heads[1:]), len(text)]
+    ends = [*(head.start() - 1 for head in heads[1:]), len(text)][: len(heads)]
     return tuple((head[1], text[head.end() + 1 : end]) for head, end in zip(heads, ends, strict=True))
 
 

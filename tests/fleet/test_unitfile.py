@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from dflashtui.config.model import Config, Host, Unit
+from dflashtui.config.templates import PACKAGED
+from dflashtui.ops.render import rendered
 from dflashtui.unitfile import quoting
 from dflashtui.unitfile.advice import advice
 from dflashtui.unitfile.command import start_commands
@@ -91,6 +94,19 @@ def test_a_program_gets_what_was_quoted(fleet: TestFleet, texts: list[str], valu
     argv, environ = json.loads(fleet.read_file(HOST, "/run/told.json"))
     assert argv == texts
     assert {f"V{n}": value for n, value in enumerate(values)}.items() <= environ.items()
+
+
+def test_systemd_has_nothing_to_say_of_the_packaged_templates(fleet: TestFleet) -> None:
+    host, python = Host(name=HOST), "/usr/bin/python3"
+    common = Unit(name="x.service", hosts=(HOST,), python=python, model="/srv/m", gpus=(1,), listen="0.0.0.0:1")
+    units = tuple(common.model_copy(update={"name": f"{one}.service", "template": one}) for one in PACKAGED)
+    names = [unit.name for unit in units]
+    for name in names:
+        text = rendered(Config(hosts=(host,), units=units), name, HOST).text
+        fleet.write_file(HOST, f"/run/verify/{name}", text)
+    strict = "cd /run/verify && systemd-analyze verify --man=no --recursive-errors=no"
+    said = fleet.exec(HOST, "sh", "-c", f"{strict} {' '.join(f'./{name}' for name in names)} 2>&1")
+    assert (said.returncode, said.stdout) == (0, b"")
 
 
 def test_where_advice_says_that_systemd_ignores_a_line_it_does(fleet: TestFleet) -> None:

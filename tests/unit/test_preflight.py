@@ -100,6 +100,19 @@ async def test_a_unit_is_taken_apart_once(host: FakeTransport) -> None:
     assert place_of(found) == ("", 30002)
 
 
+async def test_drop_ins_of_the_host_count_beside_the_text_that_would_be_pushed(host: FakeTransport) -> None:
+    parts = f"# /etc/systemd/system/{UNIT}\n{TEXT}\n# /etc/systemd/system/{UNIT}.d/x.conf\n[Service]\nEnvironment=A=b\n"
+    host.answer("env", "LC_ALL=C", "systemctl", "cat", stdout=parts.encode())
+    unit = Unit(name=UNIT, hosts=("fake",), template="python", python="/own/python")
+    found = await asked(Config(hosts=(Host(name="fake"),), units=(unit,)), UNIT, Host(name="fake"), host)
+    assert found.argv == ("/own/python",)
+    assert (found.environment["A"], found.environment["PYTHONUNBUFFERED"]) == ("b", "1")
+    await preflight_unit.check(found)
+    sudo = replace(found, host=Host(name="fake", become="sudo"))
+    host.answer("env", "LC_ALL=C", "systemctl", "show", stdout=b"LoadState=masked\n")
+    assert (await preflight_manager.check(sudo))[0].command == ("sudo", "-n", "systemctl", "unmask", "--", UNIT)
+
+
 async def test_a_script_is_run_by_the_interpreter_of_its_first_line(host: FakeTransport) -> None:
     host.answer("env", "LC_ALL=C", "systemctl", "cat", stdout=b"[Service]\nExecStart=/v/bin/vllm serve /m\n")
     host.answer("head", "-c", "256", "--", "/v/bin/vllm", stdout=b"#!/v/bin/python3.12\nimport re\n")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dflashtui.unitfile import quoting
+from dflashtui.unitfile import quoting, reading
 from dflashtui.unitfile.advice import advice
 from dflashtui.unitfile.command import commands
 from dflashtui.unitfile.reading import read, read_cat
@@ -178,6 +178,13 @@ def test_a_secret_is_never_shown() -> None:
     assert not any(secret in said for secret in ("abcdef123", "hunter22", "qwertzuiop"))
 
 
+def test_of_a_drop_in_and_of_other_units_nothing_is_missed() -> None:
+    assert advice("[Service]\nNice=5\n", name="nice.conf") == ()
+    assert {each.id for each in advice("[Service]\nKey=5\n", name="nice.conf")} == {"unknown-key"}
+    assert advice("[Timer]\nOnBootSec=5\n", name="x.timer") == ()
+    assert "no-start" in {each.id for each in advice("[Unit]\nDescription=x\n", name="x.service")}
+
+
 def test_marks_and_line_ends_of_another_world_are_told() -> None:
     assert {"byte-order-mark", "crlf"} <= {each.id for each in advice("\ufeff" + START.replace("\n", "\r\n"))}
     assert "line-end" in {each.id for each in advice(START + "\0")}
@@ -192,3 +199,8 @@ def test_marks_and_line_ends_of_another_world_are_told() -> None:
 )
 def test_any_text_is_read(lines: list[str]) -> None:
     assert all(each.message and each.remedy for each in advice("".join(lines)))
+
+
+def test_a_text_that_is_no_answer_of_systemctl_cat_has_no_files_in_it() -> None:
+    assert reading.files_of_cat("# no path\n[Service]\nExecStart=/bin/true\n") == ()
+    assert reading.files_of_cat("") == ()
