@@ -13,7 +13,7 @@ from dflashtui.cli.confirming import confirmed
 from dflashtui.cli.fleets import inventory, opener, warned
 from dflashtui.cli.looking import named_hosts
 from dflashtui.config.match import complete_unit_glob
-from dflashtui.errors import ConfigError, OperationError
+from dflashtui.errors import ActionRefused, ConfigError
 from dflashtui.exit_code import ExitCode
 from dflashtui.fleet.plan import first_snapshot
 from dflashtui.model.action import Weight
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dflashtui.model.command import CommandResult
     from dflashtui.model.sync import SyncPlan
     from dflashtui.ops.sync_sides import Side
+    from dflashtui.transport.base import Transport
 
 PAIR = 2
 EXIT_CODES = {True: ExitCode.OK, False: ExitCode.FAILED, None: ExitCode.UNKNOWN}
@@ -44,6 +45,8 @@ def run_sync(options: Options) -> int:
     config = warned(inventory(options))
     if options.demo:
         raise ConfigError(["the demo's hosts have no packages to sync"])
+    if options.read_only and not options.dry_run:
+        raise ActionRefused("sync: refused: this console is read-only; --dry-run shows the plan")
     if options.undo:
         return asyncio.run(_undo(config, _target(config, options), options))
     if len(options.words) <= PAIR:
@@ -67,23 +70,34 @@ def _target(config: Config, options: Options) -> Host:
 
 
 async def _side(stack: AsyncExitStack, config: Config, host: Host, options: Options, packages: Sequence[str]) -> Side:
-    transport = await stack.enter_async_context(opener()(host, lambda _: None))
+    (side,) = await _sides(stack, config, (host,), options, packages)
+    return side
+
+
+async def _sides(
+    stack: AsyncExitStack, config: Config, hosts: Sequence[Host], options: Options, packages: Sequence[str]
+) -> list[Side]:
     unit = complete_unit_glob(options.units[0]) if options.units else None
-    where = await where_on(transport, config, host, unit=unit, python=options.python)
-    return await read_side(host, transport, where, packages)
+    transports = [await stack.enter_async_context(opener()(host, lambda _: None)) for host in hosts]
+
+    async def read(host: Host, transport: Transport) -> Side:
+        where = await where_on(transport, config, host, unit=unit, python=options.python)
+        return await read_side(host, transport, where, packages)
+
+    return await asyncio.gather(*(read(host, transport) for host, transport in zip(hosts, transports, strict=True)))
 
 
 async def _sync(config: Config, source: Host, target: Host, options: Options) -> ExitCode:
     packages = tuple(dict.fromkeys(map(normal, options.words[PAIR:])))
     async with AsyncExitStack() as stack:
-        there, here = [await _side(stack, config, host, options, packages) for host in (source, target)]
+        there, here = await _sides(stack, config, (source, target), options, packages)
         plan = await planned(there, here, packages, copy=options.copy)
         _show(plan, options)
         if plan.is_empty or plan.of("refused") or options.dry_run:
             return ExitCode.FAILED if plan.of("refused") else ExitCode.OK
         snapshot = first_snapshot(config, target)
         if why := obstacle(here):
-            raise OperationError(f"{target.name}: {why}")
+            raise ActionRefused(f"{target.name}: {why}")
         if not options.yes and not await confirmed(_asked(plan, here, snapshot.group if snapshot.protected else None)):
             return ExitCode.FAILED
         fleet = OneHost(here.transport, snapshot)

@@ -180,8 +180,10 @@ class PackageFile(Told):
     package: str
     file: str
     """From the folder of packages."""
+    is_listed: bool = True
+    """The RECORD of its package names it."""
     recorded: str | None = None
-    """SHA-256 as it was installed."""
+    """SHA-256 as it was installed, where the RECORD tells."""
     sha256: str | None = None
     size: int | None = None
     mode: int | None = None

@@ -144,4 +144,4 @@ def file_words(file: PackageFile | None) -> str | None:
         return None if file is None or file.problem == "not there" else file.problem
     if file.is_patched:
         return f"{file.sha256[:10]}, patched"
-    return f"{file.sha256[:10]}, in no RECORD" if file.recorded is None else file.sha256[:10]
+    return f"{file.sha256[:10]}, in no RECORD" if not file.is_listed else file.sha256[:10]

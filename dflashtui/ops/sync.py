@@ -210,7 +210,7 @@ async def undo(
     for exchange in exchanges:
         packages = [str(package) for package in exchange["packages"]]
         files, _ = await read_files(here.transport, here.where, packages, limit_seconds=FILES_SECONDS)
-        now = [file.file for file in files if file.recorded or file.file.endswith("/RECORD")]
+        now = [file.file for file in files if file.is_listed]
         result = await carried.order("undo", packages, id=exchange["id"], plan=exchange["plan"], now=now)
         yield result
         if result.ok is not True:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from dflashtui.model.environment import Environment, PackageFile
 
-PERSONAL = ("/INSTALLER", "/REQUESTED", "/direct_url.json", "/RECORD")
-"""Files of metadata that tell of the installation, not of the package: no reason to copy."""
 ID_LENGTH = 16
 
 Files = tuple["PackageFile", ...]
@@ -60,7 +58,7 @@ def _step(there: Environment, here: Environment, name: str, theirs: Files, ours:
         there=package_words(there, name),
         here=package_words(here, name),
         why="the same on both",
-        installed=tuple(file.file for file in ours if file.recorded or file.file.endswith("/RECORD")),
+        installed=tuple(file.file for file in ours if file.is_listed),
     )
     obstacle = _obstacle(there, here, name, theirs)
     if obstacle:
@@ -69,6 +67,8 @@ def _step(there: Environment, here: Environment, name: str, theirs: Files, ours:
     if not any(_counts(path) for path in differing) and base.there == base.here:
         return base
     special = "asked for" if copy else _why_copy(there, name, theirs)
+    if not special and base.there == base.here:
+        special = "the same version with other files"
     spec = f"{name}=={there.by_name[name].version}"
     if special or not SPEC.match(spec):
         return copied(base, theirs, ours, special or "its version is no plain one")
@@ -97,7 +97,7 @@ def _differing(theirs: Sequence[PackageFile], ours: Sequence[PackageFile]) -> fr
 
 def _counts(path: str) -> bool:
     """Scripts differ by the interpreter in their head, and metadata by who installed it."""
-    return not path.endswith(PERSONAL) and not path.startswith("../")
+    return ".dist-info/" not in path and not path.startswith("../")
 
 
 def _obstacle(there: Environment, here: Environment, name: str, theirs: Files) -> str | None:
@@ -139,7 +139,7 @@ def _why_copy(there: Environment, name: str, theirs: Files) -> str | None:
 
 
 def _is_added(file: PackageFile) -> bool:
-    return file.recorded is None and file.sha256 is not None and ".dist-info/" not in file.file
+    return not file.is_listed and file.sha256 is not None
 
 
 def _public(version: str) -> str:

@@ -77,9 +77,11 @@ class OneHost:
 
 async def read_side(host: Host, transport: Transport, where: Where, packages: Sequence[str]) -> Side:
     """Read an environment and the files of packages (normal names). Raises `SourceUnavailable`, `TransportLost`."""
-    login = await login_of(transport)
-    environment = await read_environment(transport, where)
-    files, _ = await read_files(transport, where, packages, limit_seconds=FILES_SECONDS)
+    login, environment, (files, _) = await asyncio.gather(
+        login_of(transport),
+        read_environment(transport, where, requires=False),
+        read_files(transport, where, packages, limit_seconds=FILES_SECONDS),
+    )
     return Side(host, transport, where, environment, files, login)
 
 

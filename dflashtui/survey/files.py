@@ -23,7 +23,8 @@ MOST_FILES = 200_000
 def found(order: Dict[str, Any], place: Place) -> Iterator[Dict[str, Any]]:
     """A fact for each file of the distributions in `order["packages"]`, by normal name (PEP 503).
 
-    First those of the RECORD, then whatever else lies in the same packages. `recorded`: the hash that was installed.
+    First those of the RECORD, then whatever else lies in the same packages. `is_listed`: the RECORD names
+    it; `recorded`: with this hash.
     """
     wanted = set(order["packages"])
     for site in sites(place.path):
@@ -52,7 +53,8 @@ def _files(package: str, site: str, folder: str, place: Place) -> Iterator[Dict[
     for path in sorted({*recorded, *_beside(site, _tops(recorded), place)}):
         if not path.endswith(COMPILED):
             place.check()
-            yield {"package": package, "file": path, "recorded": recorded.get(path), **_told(os.path.join(site, path))}
+            listed = {"is_listed": path in recorded, "recorded": recorded.get(path)}
+            yield {"package": package, "file": path, **listed, **_told(os.path.join(site, path))}
 
 
 def _record(folder: str) -> Iterator[Tuple[str, Optional[str]]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tests.support.site_files import as_tar
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tests.fleet.harness.fleet import TestFleet
@@ -18,10 +19,15 @@ PYTHON = f"{VENV}/bin/python"
 SITE = f"{VENV}/lib/python3.11/site-packages"
 
 
-def lay_out(fleet: TestFleet, host: str, files: Files) -> None:
-    """A fresh environment with these files in its site-packages."""
+def lay_out(fleet: TestFleet, host: str, files: Files, *, wheels: Mapping[str, bytes] | None = None) -> None:
+    """A fresh environment with these files in its site-packages. `wheels`: with pip, and no index but these."""
     fleet.check(host, "rm", "-rf", FOLDER)
-    fleet.check(host, "python3", "-m", "venv", "--without-pip", VENV)
+    fleet.check(host, "python3", "-m", "venv", *(() if wheels else ("--without-pip",)), VENV)
+    if wheels:
+        fleet.check(host, "mkdir", f"{FOLDER}/wheels")
+        fleet.check(host, "tar", "-x", "-C", f"{FOLDER}/wheels", stdin=as_tar(wheels))
+        settings = f"[global]\nno-index = true\nfind-links = {FOLDER}/wheels\n"
+        fleet.check(host, "tar", "-x", "-C", VENV, stdin=as_tar({"pip.conf": settings.encode()}))
     fleet.check(host, "tar", "-x", "-C", SITE, stdin=as_tar(files))
 
 

@@ -69,7 +69,7 @@ def write(folder: Path, files: Files) -> Path:
     return folder
 
 
-def as_tar(files: Files) -> bytes:
+def as_tar(files: Mapping[str, bytes]) -> bytes:
     """For the stdin of `tar -x` on a host."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:

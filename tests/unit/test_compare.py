@@ -102,7 +102,7 @@ def test_the_document_has_every_difference() -> None:
     assert told["same"] > 0
 
 
-def file(name: str, sha256: str | None, recorded: str | None = "aa" * 32, **more: str) -> PackageFile:
+def file(name: str, sha256: str | None, recorded: str | None = "aa" * 32, **more: bool) -> PackageFile:
     return PackageFile(package="sglang", file=name, sha256=sha256, recorded=recorded, size=3, mode=0o644, **more)
 
 
@@ -113,7 +113,7 @@ def test_files_tell_which_host_has_which_patch() -> None:
             "ct129": (
                 file("sglang/a.py", patched),
                 file("sglang/b.py", installed),
-                file("sglang/new.py", patched, None),
+                file("sglang/new.py", patched, None, is_listed=False),
             ),
             "ct200": (
                 file("sglang/a.py", installed),
