@@ -47,7 +47,8 @@ async def environment_for(
     if where is None:
         return unknown(question, check, "no interpreter is known: the unit's command names no Python")
     try:
-        return await read_environment(question.transport, where, binaries=binaries)
+        limit = question.survey_seconds
+        return await read_environment(question.transport, where, binaries=binaries, limit_seconds=limit)
     except SourceUnavailable as trouble:
         return unknown(question, check, f"{where.python} cannot be asked: {trouble.reason}")
 
