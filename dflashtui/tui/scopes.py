@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dflashtui.tui.app import DflashApp
+from dflashtui.tui.changes.diff_screen import DiffScreen
+from dflashtui.tui.changes.result_screen import ResultScreen
 from dflashtui.tui.crash.card import CrashCard
 from dflashtui.tui.crash.command import CommandScreen
 from dflashtui.tui.dialogs.confirm import Confirm, LightConfirm
@@ -29,4 +31,6 @@ SCOPES = (
     CommandLine,
     CrashCard,
     CommandScreen,
+    DiffScreen,
+    ResultScreen,
 )

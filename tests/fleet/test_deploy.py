@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.pty_screen import PtyScreen
 from tests.support.until import until
 
 if TYPE_CHECKING:
@@ -159,3 +160,33 @@ async def test_ctrl_c_says_how_each_host_was_left(fleet: TestFleet, console: Con
     assert (left["gpu-a"]["outcome"], left["gpu-b"]["outcome"]) == ("interrupted", "skipped")
     assert states(left["gpu-b"])["push"] == "skipped"
     assert fleet.exec("gpu-b", "test", "-e", PATH).returncode != 0
+
+
+def test_edit_difference_deploy_verdict_in_four_keys(fleet: TestFleet, console: Console, tmp_path: Path) -> None:
+    console.define(hosts=("gpu-a",))
+    console.deploy(code=0)
+    inventory = tmp_path / "hosts.toml"
+    editor = "sed -i 's/^template = /description = \"told anew\"\\n&/'"
+    environment = {**os.environ, "TERM": "xterm-256color", "EDITOR": editor, "XDG_STATE_HOME": str(console.state)}
+    argv = (sys.executable, "-m", "dflashtui", "-c", str(inventory), "--host", "gpu-a")
+    with PtyScreen(argv, columns=140, rows=44, environment=environment) as screen:
+        screen.sees("hosts 1/1 up")
+        screen.press("3")
+        screen.sees("› ●  gpu-a   sglang-deployed", "GET /")
+        screen.press("e")
+        screen.sees("+Description=told anew", "is not as rendered")
+        screen.press("A")
+        screen.sees("deploy sglang-deployed on gpu-a", "Cancel")
+        screen.press("tab", "enter")
+        screen.sees("● probe", "ready: GET /health 200", "u undo")
+        screen.press("u")
+        screen.sees("rollback sglang-deployed on gpu-a", "-Description=told anew")
+        screen.press("tab", "enter")
+        screen.wait(lambda text: "put back" in text and "escape closes" in text)
+        screen.press("escape")
+        screen.wait(lambda text: "put back" not in text)
+        screen.press("ctrl+q")
+        assert screen.wait_for_end() == 0
+    assert b"told anew" not in fleet.check("gpu-a", "cat", PATH)
+    audit = (console.state / "dflashtui/audit.jsonl").read_text()
+    assert [audit.count(f'"action": "{name}"') for name in ("push", "restart", "rollback")] == [2, 2, 1]
