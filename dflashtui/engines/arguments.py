@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NEGATIVE = re.compile(r"-\d+(?:\.\d*)?(?:e[+-]?\d+)?\Z")
 LEAST_LIKE = 0.72
-SURELY_LIKE = 0.86
+SURELY_LIKE = 0.83
 MODEL = ("--model-path", "--model", "--config")
 
 

@@ -21,15 +21,13 @@ if TYPE_CHECKING:
 TASK = "imports"
 OWN = ("sglang", "vllm")
 """Installed, yet what the unit is about: every import of theirs counts."""
-SAFE = ("I", "P")
 
 
 def sweep_order(program: Program, where: Where, engine: str | None) -> dict[str, object]:
     """What the task `imports` is asked."""
-    is_safe = any(letter in flag for flag in program.flags for letter in SAFE if not flag.startswith(("-X", "-W")))
     return {
         "entry": {"kind": program.kind, "target": program.target},
-        "is_safe": is_safe or bool(where.environment.get("PYTHONSAFEPATH")),
+        "is_safe": program.is_safe or bool(where.environment.get("PYTHONSAFEPATH")),
         "roots": list(late_imports(program.engine or engine, program.arguments)),
         "own": list(OWN),
     }

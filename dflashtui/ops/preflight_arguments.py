@@ -30,6 +30,8 @@ CHECK = "arguments"
 NEW_NAMES = {old: moved.now for old, moved in MOVED.items()}
 PARSER_SECONDS = 15.0
 """The parser imports torch and much of the engine: 3 to 5 s on a host that did so before."""
+ASIDE_SECONDS = 5.0
+"""Left for reading its text before."""
 REFUSED = 2
 """What argparse ends with."""
 EXCEPTION = re.compile(r"^(?P<kind>[\w.]+): (?P<words>.*)$")
@@ -46,7 +48,9 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
         return ()
     where = replace(where, flags=program.flags)
     words = _arguments(program)
-    known = _known(engine, await survey(question.transport, where, {"flags": {"engine": engine}}))
+    limit = question.survey_seconds
+    read = await survey(question.transport, where, {"flags": {"engine": engine}}, limit_seconds=limit)
+    known = _known(engine, read)
     if known is None:
         return (unknown(question, CHECK, f"the options of this {engine} are not known: its text cannot be read"),)
     found = [_finding(question, fault) for fault in argument_faults(known, words, NEW_NAMES)]
@@ -87,8 +91,9 @@ def _finding(question: Question, fault: ArgumentFault) -> PreflightFinding:
 
 async def _by_parser(question: Question, where: Where, words: Sequence[str]) -> AsyncIterator[PreflightFinding]:
     """What is wrong beyond spelling."""
-    order = {"arguments": list(words), "seconds": PARSER_SECONDS}
-    found = await survey(question.transport, where, {"parser": order}, limit_seconds=PARSER_SECONDS + 5)
+    seconds = max(1.0, min(PARSER_SECONDS, question.survey_seconds - ASIDE_SECONDS))
+    tasks = {"parser": {"arguments": list(words), "seconds": seconds}}
+    found = await survey(question.transport, where, tasks, limit_seconds=seconds + 1)
     for fact in found.of("parser"):
         for level, message, evidence in _told(fact.get("status"), str(fact.get("said", ""))):
             yield PreflightFinding(
@@ -105,7 +110,7 @@ async def _by_parser(question: Question, where: Where, words: Sequence[str]) -> 
 def _told(status: object, said: str) -> Iterator[tuple[Literal["fatal", "warning", "note"], str, tuple[str, ...]]]:
     last = masked(said.strip().rpartition("\n")[2])
     if status is None:
-        yield "note", f"the engine's own parser took longer than {PARSER_SECONDS:.0f} s: only spelling was judged", ()
+        yield "note", f"the engine's own parser gave no answer in time: only spelling was judged", ()
     elif status == REFUSED:
         words = last.partition(" error: ")[2] or last
         yield "fatal", f"the engine refuses its arguments: {words}", (last,)

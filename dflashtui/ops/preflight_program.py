@@ -17,8 +17,11 @@ PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)(?:\d+(?:\.\d+)?t?)?\Z")
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))\Z")
 SHELLS = frozenset({"sh", "bash", "dash"})
 WITH_VALUE = frozenset({"-X", "-W", "--check-hash-based-pycs"})
-OF_PATH = re.compile(r"-[IEsSPOB]+\Z")
+LETTERS = re.compile(r"-[a-zA-Z]+\Z")
+THAT_MATTER = "IEsSPO"
 """Flags of the interpreter that change what it finds, or what a text means."""
+SAFE = re.compile(r"-[a-zA-Z]*[IP]")
+"""Flags that keep the program's own folder out of where modules are looked for."""
 ENGINES = ("sglang", "vllm")
 
 
@@ -32,6 +35,11 @@ class Program:
     flags: tuple[str, ...] = ()
     """Of the interpreter, as far as they matter to what it finds."""
     arguments: tuple[str, ...] = ()
+
+    @property
+    def is_safe(self) -> bool:
+        """Its own folder, or the working directory, is not looked in for modules."""
+        return any(SAFE.match(flag) for flag in self.flags if not flag.startswith(tuple(WITH_VALUE)))
 
     @property
     def engine(self) -> str | None:
@@ -86,12 +94,19 @@ def _after_python(words: Sequence[str]) -> Program | None:
         if word in WITH_VALUE and left:
             flags += [word, left.pop(0)]
         elif word.startswith("-m") or re.match(r"-[a-zA-Z]*m\Z", word):
-            name = word[2:] if word.startswith("-m") and len(word) > len("-m") else (left.pop(0) if left else "")
+            attached = word[2:] if word.startswith("-m") else ""
+            flags += [] if attached else _that_matter(word)
+            name = attached or (left.pop(0) if left else "")
             return Program("module", name, tuple(flags), tuple(left)) if name else None
-        elif OF_PATH.match(word):
-            flags.append(word)
         elif not word.startswith("-"):
             return Program("script", word, tuple(flags), tuple(left))
         elif word == "-" or re.match(r"-[a-zA-Z]*c\Z", word):
             return None
+        else:
+            flags += _that_matter(word)
     return None
+
+
+def _that_matter(word: str) -> list[str]:
+    letters = [letter for letter in word[1:] if letter in THAT_MATTER] if LETTERS.match(word) else []
+    return [f"-{''.join(letters)}"] if letters else []
