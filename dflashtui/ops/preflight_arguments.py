@@ -110,7 +110,7 @@ async def _by_parser(question: Question, where: Where, words: Sequence[str]) -> 
 def _told(status: object, said: str) -> Iterator[tuple[Literal["fatal", "warning", "note"], str, tuple[str, ...]]]:
     last = masked(said.strip().rpartition("\n")[2])
     if status is None:
-        yield "note", f"the engine's own parser gave no answer in time: only spelling was judged", ()
+        yield "note", "the engine's own parser gave no answer in time: only spelling was judged", ()
     elif status == REFUSED:
         words = last.partition(" error: ")[2] or last
         yield "fatal", f"the engine refuses its arguments: {words}", (last,)
