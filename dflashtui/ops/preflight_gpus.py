@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from dflashtui.ops.preflight_asking import finding
@@ -24,7 +25,7 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
     """By the sample that was taken at the beginning."""
     wanted = wanted_gpus(question)
     sample = question.gpu_sample
-    if not wanted and question.unit.engine in {"none", "openai"}:
+    if (not wanted and question.unit.engine in {"none", "openai"}) or "cpu" in _devices(question):
         return []
     if sample is None:
         return [finding(question, "gpus:unknown", "unknown", "the GPUs cannot be read: no python3 and no nvidia-smi")]
@@ -32,6 +33,14 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
         message = f"the GPUs cannot be used: {sample.gpu_problem or 'the driver gives no answer'}"
         return [finding(question, "gpus:driver", "fatal", message, remedy="see to the driver first")]
     return [*_each(question, wanted, sample.gpus), *_pinned_twice(question, sample.gpus)]
+
+
+def _devices(question: Question) -> set[str]:
+    """What `--device` says: both engines run on a CPU if they are told to."""
+    pairs = pairwise(question.argv)
+    return {value for flag, value in pairs if flag == "--device"} | {
+        word.partition("=")[2] for word in question.argv if word.startswith("--device=")
+    }
 
 
 def wanted_gpus(question: Question) -> tuple[str, ...]:

@@ -272,6 +272,7 @@ async def test_gpus_by_index_and_by_uuid(host: FakeTransport) -> None:
     none = sample(gpu_problem="no driver").model_copy(update={"gpus": None})
     assert ids(await preflight_gpus.check(question(host, gpu_sample=none)), "fatal") == {"gpus:driver"}
     assert ids(await preflight_gpus.check(question(host))) == {"gpus:unknown"}
+    assert await preflight_gpus.check(question(host, argv=("/v/python", "-m", "x", "--device", "cpu"))) == []
 
 
 def safetensors(size: int) -> bytes:
