@@ -1,9 +1,10 @@
-"""`dflashtui logs UNIT`."""
+"""`dflashtui logs UNIT…`."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,11 +23,11 @@ DEFAULT_LINES = 100
 
 
 def run_logs(options: Options) -> int:
-    """Print the unit's journal of all its hosts, in one order of time."""
+    """Print the journal of the units of all their hosts, in one order of time."""
     if options.demo:
         raise ConfigError(["logs reads real journals; the demo's are on its screen: dflashtui --demo"])
     config = warned(inventory(options))
-    unit = complete_unit_glob(options.unit)
+    units = tuple(dict.fromkeys(map(complete_unit_glob, (options.unit, *options.words))))
     open_transport = opener()
     sources = [
         LogSource(
@@ -34,18 +35,19 @@ def run_logs(options: Options) -> int:
             connect=partial(open_transport, host, lambda _step: None),
             manager=host.manager,
             become=host.become,
+            units=its_units,
         )
-        for host in _hosts(config, unit, options)
+        for host in config.hosts
+        if (its_units := tuple(unit for unit in units if _is_there(config, host, unit, options)))
     ]
-    return asyncio.run(logs(sources, unit, _wanted(options), _write, _warn))
+    wanted = replace(_wanted(options), has_units=len(units) > 1, tells_skew=len(sources) > 1)
+    return asyncio.run(logs(sources, " ".join(units), wanted, _write, _warn))
 
 
-def _hosts(config: Config, unit: str, options: Options) -> tuple[Host, ...]:
+def _is_there(config: Config, host: Host, unit: str, options: Options) -> bool:
     """Where the unit is defined; where `--host` says; else everywhere."""
     defined = config.unit(unit)
-    if options.hosts or defined is None:
-        return config.hosts
-    return tuple(host for host in config.hosts if host.name in defined.hosts)
+    return bool(options.hosts) or defined is None or host.name in defined.hosts
 
 
 def _wanted(options: Options) -> LogOptions:
@@ -57,6 +59,8 @@ def _wanted(options: Options) -> LogOptions:
         grep=options.grep,
         priority=options.priority,
         json=options.json,
+        output=options.output,
+        kernel=options.kernel,
         color=wants_colour(options),
         timeout_seconds=options.timeout_seconds,
     )

@@ -46,6 +46,8 @@ class Options:
     since: str | None = None
     grep: str | None = None
     priority: str | None = None
+    output: str = "short"
+    kernel: bool = False
     files: tuple[Path, ...] = ()
     words: tuple[str, ...] = ()
     """What a command takes in a row: hosts to compare, packages to sync, files to advise on."""

@@ -65,11 +65,16 @@ def _probe(parser: ArgumentParser) -> None:
 
 def _logs(parser: ArgumentParser) -> None:
     _unit(parser)
+    parser.add_argument("words", metavar="UNIT", nargs="*", help="more units, in the same stream")
     parser.add_argument("-f", "--follow", action="store_true", help="go on with new lines")
     parser.add_argument("-n", "--lines", type=int, metavar="N", help="the last N lines of each host (default: 100)")
     parser.add_argument("--since", metavar="TIME", help="from this time on, as journalctl reads it")
     parser.add_argument("--grep", metavar="REGEX", help="only lines that match, as journalctl --grep")
     parser.add_argument("-p", "--priority", metavar="LEVEL", help="this level and worse, as journalctl -p")
+    parser.add_argument("-o", "--output", choices=("short", "full", "cat"), help="how a line looks (default: short)")
+    parser.add_argument(
+        "-k", "--kernel", action="store_true", help="with those kernel lines that matter: Xid, out of memory, …"
+    )
 
 
 def _diagnose(parser: ArgumentParser) -> None:
@@ -171,7 +176,7 @@ def _positive(text: str) -> int:
 COMMANDS: dict[str, Command] = {
     **{name: Command("act", words, partial(_action, name), " on its hosts") for name, words in ACTIONS.items()},
     "probe": Command("probe", "watch one start until it is ready or dead, and say which and why", _probe),
-    "logs": Command("logs", "merged journal of a unit over its hosts", _logs),
+    "logs": Command("logs", "merged journal of units over their hosts", _logs),
     "diagnose": Command(
         "diagnose",
         "the root cause of a failure, from its log",

@@ -27,6 +27,13 @@ def between(service: Service, after_usec: int, until_usec: int) -> Iterator[Jour
         yield _entry(service, line)
 
 
+def said(service: Service, until_usec: int) -> Iterator[JournalEntry]:
+    """What the manager said about the unit until a moment, in order."""
+    for line in sorted(service.written, key=lambda line: line.at_usec):
+        if line.at_usec <= until_usec:
+            yield _entry(service, line)
+
+
 def _written(service: Service, after_usec: int, until_usec: int) -> Iterator[Line]:
     for run, ended in service.runs:
         last = until_usec if ended is None else min(until_usec, int(ended * SECOND_USEC))

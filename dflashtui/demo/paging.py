@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dflashtui.model.journal import JournalEntry
     from dflashtui.model.journal_query import JournalQuery
 
-ALL = 1_000_000
+MOST = 10_000
 FORWARD_SECONDS = 600
 FIELDS = {
     "message": "MESSAGE",
@@ -33,14 +33,19 @@ FIELDS = {
 def page(service: Service, query: JournalQuery, now_usec: int) -> tuple[JournalEntry, ...]:
     """What a query asks for, oldest first."""
     wants = _Wants(query)
-    count = query.lines or ALL
+    count = query.lines or MOST
     if query.after is not None:
         return _after(service, query, now_usec, count)
     until_usec = now_usec if query.before is None else journal.usec_of(query.before) - 1
     if query.until is not None:
         until_usec = min(until_usec, _usec(query.until))
-    asked = ALL if query.grep or query.message_ids or query.since else count
-    found = journal.before(service, until_usec, asked, query.invocation_id)
+    if query.message_ids:
+        said = journal.said(service, until_usec)
+        return tuple(entry for entry in said if wants.fits(entry))[-count:]
+    if query.since is not None:
+        found = tuple(journal.between(service, _usec(query.since) - 1, until_usec))
+    else:
+        found = journal.before(service, until_usec, count, query.invocation_id)
     return tuple(entry for entry in found if wants.fits(entry))[-count:]
 
 

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from dflashtui.exit_code import ExitCode, worst
-from dflashtui.ops.logs_format import document, short
+from dflashtui.ops.logs_format import FORMS, document
 from dflashtui.ops.logs_merge import WINDOW_SECONDS, LogMerge
 from dflashtui.ops.logs_tail import Batch, HostTail
 
@@ -104,5 +104,7 @@ class _Output:
         if self.options.json:
             lines = [document(host, item) for host, item in items]
         else:
-            lines = [short(host, item, color=self.options.color) for host, item in items]
+            shown = FORMS[self.options.output]
+            options = self.options
+            lines = [shown(host, item, color=options.color, has_unit=options.has_units) for host, item in items]
         self.write("".join(f"{line}\n" for line in lines))

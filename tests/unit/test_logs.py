@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import unicodedata
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -15,10 +17,11 @@ from dflashtui.errors import AuthDenied
 from dflashtui.exit_code import ExitCode
 from dflashtui.model.journal import JournalEntry, JournalGap, Priority
 from dflashtui.ops.logs import logs
-from dflashtui.ops.logs_format import document, short
+from dflashtui.ops.logs_format import cat, document, full, short
 from dflashtui.ops.logs_merge import LogMerge
-from dflashtui.ops.logs_tail import LogOptions, LogSource
+from dflashtui.ops.logs_tail import LogOptions, LogSource, skew_seconds
 from dflashtui.text import UNSEEN_CATEGORIES
+from dflashtui.transport.base import Completed
 from tests.unit.journal_fakes import FakeHost
 
 if TYPE_CHECKING:
@@ -224,3 +227,45 @@ async def test_a_closed_pipe_ends_everything() -> None:
         await logs([source(host)], A, LogOptions(follow=True), write, lambda _line: None)
     assert host.followers == []
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+def test_the_full_form_says_zone_unit_and_level_and_cat_the_text_alone() -> None:
+    item = entry("text\x1b[2J", unit=A, pid=1, syslog_identifier="p", priority=Priority.WARNING)
+    assert full("gpu-a", item, timezone=UTC) == "2026-12-01T04:12:33.000001+00:00 gpu-a a.service warning p[1]: text"
+    assert cat("gpu-a", item) == "text"
+    assert short("gpu-a", item, timezone=UTC, has_unit=True).startswith("Dec 01 04:12:33 gpu-a a p[1]:")
+
+
+def test_a_host_has_the_same_colour_at_all_times_and_errors_keep_theirs() -> None:
+    fine, bad = entry("fine"), entry("bad", priority=Priority.ERR)
+    hues = {short("gpu-a", fine, color=True).split("gpu-a")[0][-5:] for _ in range(3)}
+    assert len(hues) == 1
+    assert "\x1b[3" in hues.pop()
+    assert short("gpu-a", bad, color=True).count("\x1b") == 2
+
+
+async def test_several_units_of_a_host_are_one_stream_and_kernel_lines_that_matter_are_mixed_in() -> None:
+    host = FakeHost()
+    host.log("a 1")
+    host.log("b 1", "b.service")
+    host.log("NVRM: Xid (PCI:0000:3b:00): 79, gone", None, _TRANSPORT="kernel", SYSLOG_IDENTIFIER="kernel")
+    host.log("usb 1-1: new device", None, _TRANSPORT="kernel", SYSLOG_IDENTIFIER="kernel")
+    host.log("other", "c.service")
+    host.log("a 2")
+    both = replace(source(host), units=(A, "b.service"))
+    lines: list[str] = []
+    options = LogOptions(has_units=True, kernel=True)
+    await logs([both], "a b", options, lines.append, lines.append)
+    texts = [line.split("]: ")[1] for line in "".join(lines).splitlines()]
+    assert texts == ["a 1", "b 1", "NVRM: Xid (PCI:0000:3b:00): 79, gone", "a 2"]
+
+
+async def test_clocks_that_are_apart_are_said() -> None:
+    host = FakeHost("gpu-b")
+    host.log("text")
+    now = datetime.now(UTC).timestamp()
+    host.answers["date", "+%s.%N"] = Completed("gpu-b", ("date",), 0, f"{now + 90:.9f}\n".encode(), b"")
+    _, warnings, _ = await printed(host, options=LogOptions(tells_skew=True))
+    assert len(warnings) == 1
+    assert re.match(r"gpu-b: its clock is (89|90)\.\d s ahead of this machine's", warnings[0])
+    assert skew_seconds("rubbish", 1, 2) is None

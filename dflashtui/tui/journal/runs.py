@@ -60,7 +60,8 @@ class Runs(Moments):
         run = next((one for one in runs if one.invocation_id == chosen), None)
         if run is None:
             return
-        good = next((one for one in runs if one.is_good and one.started_at < run.started_at), None)
+        before = [one for one in runs if one.started_at < run.started_at]
+        good = next((one for one in before if one.is_good), None) or next(iter(before), None)
         if await self._what(run, good) == COMPARE and good is not None:
             await self._compare(source, run, good)
         elif isinstance(pane, LogPane):
@@ -68,7 +69,7 @@ class Runs(Moments):
 
     async def _what(self, run: Run, good: Run | None) -> str | None:
         show = Choice("s", "show", "the log of this run", SHOW)
-        words = f"with the good run of {clock(good.started_at)}" if good else ""
+        words = f"with the run of {clock(good.started_at)}, {result_words(good)}" if good else ""
         choices = (show, *((Choice("c", "compare", words, COMPARE),) if good else ()))
         return await self.app.push_screen_wait(Menu(cell(f"run of {clock(run.started_at)}", "strong"), choices))
 
@@ -94,6 +95,11 @@ class Runs(Moments):
 def clock(at: datetime) -> str:
     """`12-01 03:00:09`, by the console's clock."""
     return f"{at.astimezone():%m-%d %H:%M:%S}"
+
+
+def result_words(run: Run) -> str:
+    """Whether it may serve as a model."""
+    return "the last good one" if run.is_good else "the one before; none was good"
 
 
 def run_words(run: Run, now: datetime) -> str:
@@ -133,7 +139,7 @@ def _parting(found: Comparison, run: Run) -> Iterator[Cell]:
         yield (("both  ", "dim"), (_text(found.last_common), ""))
     yield (("this  ", "bad"), (_text(found.part_at), "bad"), (f"  {after} after the start", "dim"))
     if found.expected is not None:
-        yield (("good  ", "ok"), (_text(found.expected), ""))
+        yield (("other ", "ok"), (_text(found.expected), ""))
 
 
 def _line(entry: JournalEntry) -> Cell:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 from rich.cells import cell_len, set_cell_size
 
+from dflashtui.ops.logs_format import host_number
 from dflashtui.text import printable, shortened
 
 if TYPE_CHECKING:
@@ -66,4 +66,4 @@ def source_name(source: Source, *, with_unit: bool) -> str:
 
 def host_style(host: str) -> str:
     """The same colour for a host in every log and every session; its name stands beside it."""
-    return HOST_STYLES[crc32(host.encode()) % len(HOST_STYLES)]
+    return HOST_STYLES[host_number(host, len(HOST_STYLES))]
