@@ -56,6 +56,8 @@ GPU: tuple[Rule, ...] = (
         r"(?:exit|return) ?code ?[:=]? ?(?:-4|132)\b",
         r"does not support (?:bfloat16|bf16|fp8|flash)",
         r"FlashAttention only supports",
+        r"\bonly supports? sm_?\d",
+        r"\b(?:Volta|Turing|Ampere|Ada|Hopper|Blackwell)\b.{0,60}\b(?:only supports?|not support|unsupported)",
         r"(?:GPU|device) (?:arch|architecture).{0,40}(?:not supported|unsupported)",
     ),
     rule(

@@ -20,7 +20,7 @@ _TIME = r"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?"
 _ZONE = r"(?: ?(?:Z\b|UTC|[+-]\d\d:?\d\d))?"
 _MONTH = r"(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d"
 _GLUED = r"[A-Z]\w{2,60}(?:Error|Exception)\b"
-_MONTH_ABROAD = r"(?:\d{1,2}月|[^\W\d_]{3,5}\.?)"
+_MONTH_ABROAD = r"(?:\d{1,2}[月월]|[^\W\d_]{3,5}\.?)"
 """journalctl's short form has the language of the shell."""
 _RANKS = r"(?: ?(?:[A-Z][A-Z_]*\d+))"
 _SOURCE_FILE = r"[\w./<>~+-]{1,200}\.(?:py|pyx|cpp|cc|cu|cuh|hpp|h|c|go|rs)"
@@ -90,6 +90,9 @@ TOKENS: tuple[Token, ...] = (
     ),
     _token("level", CAPITALS, rf"(?P<level>{LEVELS}):[\w.]{{1,80}}:(?=\S)", after=(None,)),  # logging.basicConfig
     _token("level", CAPITALS, rf"(?P<level>{LEVELS})(?::\s{{0,9}}|\s{{1,9}}|$)(?!=)"),
+    # of oslo.log, whose TRACE is a traceback's line: TIME 71 TRACE pump.api
+    _token("name", DIGITS, r"\d{1,7} TRACE [\w.-]{1,80}(?: |$)", after=("time",)),
+    _token("level", DIGITS, rf"\d{{1,7}} (?P<level>{LEVELS}) [\w.-]{{1,80}} (?:\[[^\]]{{0,200}}\] )?", after=("time",)),
     _token("level", "[", rf"\[ ?(?P<level>{LEVELS}|trace|debug|info|warning|warn|error|fatal) ?\]:?\s{{0,9}}"),
     # TensorRT-LLM and turbomind: a name and a level, each in brackets
     _token("level", "[", rf"\[[A-Za-z][\w-]{{0,30}}\] ?\[(?P<level>{LEVELS}|[IWEF])\] ?"),
@@ -157,6 +160,8 @@ class Stripped(NamedTuple):
 
 def strip(text: str) -> Stripped:
     """Take prefixes off until none matches."""
+    if text[2:3] in {"月", "월"}:  # the month's own blank
+        text = text.lstrip()
     first = text[:1]
     if first not in BY_START:
         return Stripped(text)
