@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dflashtui.demo import journal
@@ -42,6 +43,9 @@ def page(service: Service, query: JournalQuery, now_usec: int) -> tuple[JournalE
     if query.message_ids:
         said = journal.said(service, until_usec)
         return tuple(entry for entry in said if wants.fits(entry))[-count:]
+    if query.is_forward and query.since is not None:
+        first = filter(wants.fits, journal.between(service, _usec(query.since) - 1, until_usec))
+        return tuple(islice(first, count))
     if query.since is not None:
         found = tuple(journal.between(service, _usec(query.since) - 1, until_usec))
     else:

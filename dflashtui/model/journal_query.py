@@ -11,8 +11,8 @@ from dflashtui.model.journal import Priority
 class JournalQuery(Value):
     """A page of a unit's journal: at most `lines` items that fit all the rest.
 
-    The newest ones, unless `after` (a cursor) asks for those that come next to it. The entries of `before` and
-    `after` themselves are never given. `grep` is what journalctl --grep takes (PCRE2).
+    The newest ones, unless `after` (a cursor), or `since` without an end, asks for those that come next to it. The
+    entries of `before` and `after` themselves are never given. `grep` is what journalctl --grep takes (PCRE2).
     """
 
     lines: int | None = 500
@@ -29,4 +29,4 @@ class JournalQuery(Value):
     @property
     def is_forward(self) -> bool:
         """Whether the oldest fitting items are wanted."""
-        return self.after is not None
+        return self.after is not None or (self.since is not None and self.until is None and self.before is None)

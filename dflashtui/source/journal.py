@@ -21,7 +21,7 @@ from dflashtui.source.journal_argv import (
 from dflashtui.source.journal_entry import all_fields
 from dflashtui.source.journal_follow import Follower
 from dflashtui.source.journal_history import HISTORY_LIMIT_BYTES, first_entry, history_items
-from dflashtui.source.journal_page import page_argv, page_items
+from dflashtui.source.journal_page import limit_bytes, page_argv, page_items
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
@@ -104,7 +104,7 @@ class JournalReader:
 
     async def page(self, unit: str, query: JournalQuery) -> tuple[JournalItem, ...]:
         """What a query asks for, oldest first. Raises as `history`."""
-        done = await self.ask(page_argv(self.access, unit, query), HISTORY_LIMIT_BYTES)
+        done = await self.ask(page_argv(self.access, unit, query), limit_bytes(query))
         if not done.truncated:
             done.check()
         return page_items(done, unit, self.access, query)

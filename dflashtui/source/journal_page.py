@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflashtui.source.journal_argv import JSON, invocation_matches, manager_matches, unit_matches
-from dflashtui.source.journal_history import forward_items, history_items
+from dflashtui.source.journal_history import HISTORY_LIMIT_BYTES, forward_items, history_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from dflashtui.model.journal_query import JournalQuery
     from dflashtui.source.journal_argv import JournalAccess
     from dflashtui.transport.base import Completed
+
+
+OPEN_LIMIT_BYTES = 2**20
 
 
 def page_argv(access: JournalAccess, unit: str, query: JournalQuery) -> tuple[str, ...]:
@@ -28,7 +31,8 @@ def _options(query: JournalQuery) -> Iterator[str]:
     cursor = query.after or query.before
     if cursor:
         yield f"--cursor={cursor}"
-    if query.lines is not None:
+    # beside `--since`, systemd 252 takes `--lines` as the first ones, 255 as the last: the answer's size is the bound
+    if query.lines is not None and not _is_open(query):
         yield f"--lines={query.lines + 1 if cursor else query.lines}"
     if query.since and not cursor:
         yield f"--since={_stamp(query.since)}"
@@ -38,6 +42,15 @@ def _options(query: JournalQuery) -> Iterator[str]:
         yield f"--grep={query.grep}"
     if query.priority is not None:
         yield f"--priority={int(query.priority)}"
+
+
+def limit_bytes(query: JournalQuery) -> int:
+    """How much of the answer is read."""
+    return OPEN_LIMIT_BYTES if _is_open(query) else HISTORY_LIMIT_BYTES
+
+
+def _is_open(query: JournalQuery) -> bool:
+    return query.is_forward and query.after is None
 
 
 def _stamp(at: datetime) -> str:
