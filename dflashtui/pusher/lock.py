@@ -38,8 +38,12 @@ class Lock:
         if not _flocked(descriptor, wait_seconds):
             os.close(descriptor)
             raise Refusal("locked", "another push is under way: %s" % described(self.holder()))
+        try:
+            _write(descriptor, {"who": who, "since": time.time(), "pid": os.getpid()})
+        except OSError as problem:
+            os.close(descriptor)
+            raise refusal_of(problem, self._path) from problem
         self._descriptor = descriptor
-        _write(descriptor, {"who": who, "since": time.time(), "pid": os.getpid()})
 
     def release(self) -> None:
         """Say that nobody holds it, and let go."""

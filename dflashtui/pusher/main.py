@@ -38,7 +38,7 @@ def answered(program: Program, line: bytes) -> dict[str, Any]:
     except Refusal as refused:
         return {"refused": refused.kind, "words": refused.words}
     except OSError as problem:
-        found = refusal_of(problem, str(problem.filename or "?"))
+        found = refusal_of(problem, str(problem.filename or ""))
         return {"refused": found.kind, "words": found.words}
     except (KeyError, TypeError, ValueError) as wrong:
         return {"refused": "bad-order", "words": "an order that cannot be read: %r" % wrong}

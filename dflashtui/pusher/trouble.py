@@ -19,14 +19,15 @@ class Refusal(Exception):
 
 def refusal_of(problem: OSError, path: str) -> Refusal:
     """The same, for what the kernel refused about `path`."""
-    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    folder = path if os.path.isdir(path) else os.path.dirname(path) or "/"
     if problem.errno in NO_SPACE:
         return Refusal("no-space", "%s: %s" % (folder, _space(folder, problem)))
     if problem.errno == errno.EROFS:
         return Refusal("read-only", "%s: the file system is read-only" % folder)
     if problem.errno in (errno.EACCES, errno.EPERM):
         return Refusal("no-permission", "%s: %s; immutable, or not yours" % (path, problem.strerror))
-    return Refusal("failed", "%s: %s" % (path, problem.strerror or problem))
+    words = str(problem.strerror or problem)
+    return Refusal("failed", "%s: %s" % (path, words) if path else words)
 
 
 def _space(folder: str, problem: OSError) -> str:

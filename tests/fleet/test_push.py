@@ -1,0 +1,275 @@
+"""Pushes, roll-backs and the host's own undo on real hosts: real systemd, sudo, user managers, lost links."""
+
+from __future__ import annotations
+
+import json
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dflashtui.cli import main
+from dflashtui.config.model import Host
+from dflashtui.exit_code import ExitCode
+from dflashtui.model.push import Outcome, PushResult
+from dflashtui.ops.diff import Layer, LayerState, unit_diff
+from dflashtui.ops.push import Push, Terms, new_change, resolve, wanted_text
+from dflashtui.ops.render import Rendered
+from dflashtui.source.pusher import Pusher, pusher
+from dflashtui.transport.connect import open_transport
+from dflashtui.transport.gate import HandshakeGate
+from tests.support.tcp_proxy import TcpProxy, tcp_proxy
+
+from .journal_reader import until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from dflashtui.transport.base import Transport
+    from tests.fleet.harness.fleet import TestFleet
+
+pytestmark = pytest.mark.timeout(120)
+HOST = "gpu-b"
+UNIT = "pushed.service"
+CUTS = 8
+PATH = f"/etc/systemd/system/{UNIT}"
+STATE = "/var/lib/dflashtui"
+OLD = "[Unit]\nDescription=old\n[Service]\nType=exec\nExecStart=/bin/sleep 1000\n"
+NEW = "[Unit]\nDescription=new\n[Service]\nType=exec\nExecStart=/bin/sleep 2000\n"
+
+
+@pytest.fixture
+def bare(fleet: TestFleet) -> Iterator[TestFleet]:
+    """Nothing of ours is on the hosts, before and after."""
+    yield fleet
+    for host in ("gpu-a", HOST):
+        fleet.exec(host, "systemctl", "stop", UNIT)
+        fleet.exec(host, "systemctl", "reset-failed", UNIT)
+        fleet.exec(host, "sh", "-c", f"rm -rf {STATE} {PATH} {PATH}.d; systemctl daemon-reload")
+
+
+def entry(fleet: TestFleet, user: str = "root", **more: object) -> Host:
+    return Host(
+        name=HOST,
+        address=fleet.hosts[HOST].address,
+        user=user,
+        identity_file=fleet.identity_file,
+        known_hosts=fleet.known_hosts,
+    ).model_copy(update=more)
+
+
+@asynccontextmanager
+async def on(host: Host) -> AsyncIterator[Pusher]:
+    """The pusher on a connection of its own."""
+    async with (
+        open_transport(host, gate=HandshakeGate(), report_step=lambda _: None) as transport,
+        over(transport, host) as opened,
+    ):
+        yield opened
+
+
+@asynccontextmanager
+async def over(transport: Transport, host: Host) -> AsyncIterator[Pusher]:
+    async with pusher(transport.stream, host.name, manager=host.manager, become=host.become, who="a test") as opened:
+        yield opened
+
+
+async def push(host: Host, text: str = NEW, unit: str = UNIT, terms: Terms | None = None) -> PushResult:
+    return await Push(wanted_text(host.name, unit, text, "a test"), terms or Terms()).run(partial(on, host))
+
+
+def inventory(fleet: TestFleet, tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "hosts.toml"
+    path.write_text(
+        f'{fleet.config_path.read_text()}\n[units."{UNIT}"]\nhosts = ["gpu-a", "{HOST}"]\nfile = "{UNIT}"\n'
+    )
+    (tmp_path / UNIT).write_text(text)
+    return path
+
+
+def test_edit_diff_push_diff_roll_back_on_the_command_line(
+    bare: TestFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    secret = NEW + "Environment=HF_TOKEN=hf_0123456789abcdef\n"
+    given = ("-c", str(inventory(bare, tmp_path, secret)), UNIT)
+    assert main(["diff", *given]) == ExitCode.WARNING
+    shown = capsys.readouterr().out
+    assert f"# {UNIT} on gpu-a, {HOST} (2 hosts)" in shown
+    assert "+Environment=HF_TOKEN=***" in shown
+    assert main(["push", *given]) == ExitCode.FAILED  # two hosts need a word, and there is no terminal
+    assert main(["push", "--read-only", "-y", *given]) == ExitCode.FAILED
+    assert not bare.hosts[HOST].find_file(PATH)
+    capsys.readouterr()
+    assert main(["push", "--json", "-y", *given]) == ExitCode.OK
+    done = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["host"], one["outcome"], one["number"]) for one in done] == [("gpu-a", "done", 1), (HOST, "done", 1)]
+    assert bare.read_file(HOST, PATH).decode() == secret
+    assert main(["diff", *given]) == ExitCode.OK
+    assert main(["push", "-y", *given]) == ExitCode.OK
+    assert "unchanged" in capsys.readouterr().out
+    assert main(["rollback", "-y", *given]) == ExitCode.OK
+    assert main(["rollback", "-y", *given]) == ExitCode.FAILED
+    assert "nothing to undo" in capsys.readouterr().err
+    assert bare.show(HOST, UNIT)["LoadState"] == "not-found"
+    audit = (tmp_path / "state/dflashtui/audit.jsonl").read_text()
+    assert [json.loads(line)["result"] for line in audit.splitlines()] == ["done"] * 4
+    assert "hf_0123456789abcdef" not in audit + shown
+
+
+async def test_each_layer_is_told_and_a_change_by_hand_needs_a_word(bare: TestFleet) -> None:
+    host = entry(bare)
+    assert (await push(host, OLD)).outcome is Outcome.DONE
+    bare.check(HOST, "systemctl", "start", UNIT)
+    bare.check(HOST, "sh", "-c", f"echo '# by hand' >>{PATH}; mkdir {PATH}.d; echo '[Service]' >{PATH}.d/more.conf")
+    async with on(host) as opened:
+        look = await opened.look(UNIT)
+    diff = unit_diff(Rendered(host=HOST, unit=UNIT, text=NEW, origin="a test"), look)
+    states = [(one.layer, one.state) for one in diff.layers]
+    layers = (Layer.DISK, Layer.DISK, Layer.LOADED, Layer.RUNNING)
+    assert states == [(layer, LayerState.DIFFERS) for layer in layers]
+    disk, drop_in, loaded, running = diff.layers
+    assert "changed on the host since push 1 by a test" in disk.words
+    assert f"{PATH}.d/more.conf adds to the unit; it is not loaded yet" == drop_in.words
+    assert "+# by hand" in loaded.lines
+    assert "+# by hand" in running.lines
+    refused = await push(host)
+    assert refused.outcome is Outcome.REFUSED
+    forced = await push(host, terms=Terms(force=True))
+    assert forced.outcome is Outcome.DONE
+    assert "it runs on with the old text until it is restarted" in forced.notes
+    assert bare.show(HOST, UNIT)["ActiveState"] == "active"
+
+
+async def test_what_systemd_says_of_a_text_refuses_it_and_others_are_named_before_the_reload(bare: TestFleet) -> None:
+    host = entry(bare)
+    tried = await push(host, NEW.replace("/bin/sleep", "/nonexistent"), terms=Terms(dry_run=True))
+    assert tried.outcome is Outcome.REFUSED
+    assert "Command /nonexistent is not executable" in tried.message
+    assert bare.exec(HOST, "test", "-e", STATE).returncode == 1
+    real = await push(host, f"{NEW}Environment\n", terms=Terms(force=True))
+    assert real.outcome is Outcome.REFUSED
+    assert f"{UNIT}:6: Missing '='" in real.message
+    assert bare.exec(HOST, "test", "-e", PATH).returncode == 1
+    bare.check(HOST, "systemctl", "start", "counter.service")
+    bare.check(HOST, "touch", "/etc/systemd/system/counter.service")
+    done = await push(host)
+    bare.check(HOST, "systemctl", "stop", "counter.service")
+    assert (done.outcome, done.reload_also) == (Outcome.DONE, ("counter.service",))
+
+
+async def test_what_stands_in_the_way_on_a_real_host(bare: TestFleet) -> None:
+    host = entry(bare)
+    bare.check(HOST, "systemd-run", f"--unit={UNIT}", "sleep", "1000")
+    transient = await push(host)
+    bare.check(HOST, "systemctl", "stop", UNIT)
+    assert "a unit of this name is there, made by a program" in transient.message
+    bare.check(HOST, "systemctl", "mask", UNIT)
+    masked = await push(host)
+    bare.check(HOST, "systemctl", "unmask", UNIT)
+    assert f"the unit is masked: dflashtui unmask {UNIT}" in masked.message
+    covering = await push(host, unit="ssh.service")
+    assert "ssh.service: a package's own unit of that name would be covered" in covering.message
+    bare.check(HOST, "mount", "--bind", "-o", "ro", "/etc/systemd/system", "/etc/systemd/system")
+    read_only = await push(host)
+    bare.check(HOST, "umount", "/etc/systemd/system")
+    assert "/etc/systemd/system: the file system is read-only" in read_only.message
+    fill = "mkdir -p {0}; mount -t tmpfs -o size=8k none {0}; head -c 8192 /dev/zero >{0}/x; true"
+    bare.check(HOST, "sh", "-c", fill.format(STATE))
+    full = await push(host)
+    bare.check(HOST, "umount", STATE)
+    assert "No space left on device (0 B free)" in full.message
+    found = (transient, masked, covering, read_only, full)
+    assert {one.outcome for one in found} == {Outcome.REFUSED}
+    assert bare.exec(HOST, "test", "-e", PATH).returncode == 1
+
+
+async def test_sudo_with_and_without_the_rule_and_a_plain_user(bare: TestFleet) -> None:
+    denied = await push(entry(bare, "sud", become="sudo"))
+    assert denied.outcome is Outcome.REFUSED
+    assert "NOPASSWD: /usr/bin/python3" in denied.message
+    bare.write_file(HOST, "/etc/sudoers.d/push", "sud ALL=(root) NOPASSWD: /usr/bin/python3\n", mode=0o440)
+    assert (await push(entry(bare, "sud", become="sudo"))).outcome is Outcome.DONE
+    assert bare.check(HOST, "stat", "-c", "%U:%G %a", PATH) == b"root:root 644\n"
+    plain = await push(entry(bare, "ops"), OLD)
+    assert "only root may write there" in plain.message
+
+
+async def test_a_users_own_manager(bare: TestFleet) -> None:
+    home = "/home/ops"
+    host = entry(bare, "ops", manager="user")
+    try:
+        assert (await push(host)).outcome is Outcome.DONE
+        folder = f"{home}/.config/systemd/user"
+        assert bare.check(HOST, "stat", "-c", "%U:%G %a", f"{folder}/{UNIT}") == b"ops:ops 644\n"
+        async with on(host) as opened:
+            look = await opened.look(UNIT)
+        assert (look.load_state, look.fragment_path) == ("loaded", f"{folder}/{UNIT}")
+        assert bare.exec(HOST, "test", "-d", f"{home}/.local/state/dflashtui/units/{UNIT}").returncode == 0
+    finally:
+        bare.check(HOST, "rm", "-rf", f"{home}/.config/systemd/user/{UNIT}", f"{home}/.local/state/dflashtui")
+
+
+async def test_the_host_undoes_by_itself_unless_it_is_told_that_all_is_well(bare: TestFleet) -> None:
+    host = entry(bare)
+    await push(host, OLD)
+    bare.check(HOST, "systemctl", "start", UNIT)
+    kept, fired = new_change(), new_change()
+    async with on(host) as opened:
+        timer = await opened.arm_undo(kept, 60.0, restart=UNIT)
+        assert timer.encode() in bare.check(HOST, "systemctl", "list-timers", "--all", "--no-legend")
+    assert (await push(host, NEW, terms=Terms(change=kept))).outcome is Outcome.DONE
+    async with on(host) as opened:
+        assert await opened.disarm_undo(kept) is True
+    assert b"dflashtui-undo" not in bare.check(HOST, "systemctl", "list-timers", "--all", "--no-legend")
+    assert bare.read_file(HOST, PATH).decode() == NEW
+    async with on(host) as opened:
+        await opened.arm_undo(fired, 1.0, restart=UNIT)
+    old_run = bare.show(HOST, UNIT)["InvocationID"]
+    assert (await push(host, OLD + "# worse\n", terms=Terms(change=fired))).outcome is Outcome.DONE
+    await until(lambda: bare.read_file(HOST, PATH).decode() == NEW)
+    await until(lambda: bare.show(HOST, UNIT)["InvocationID"] not in {"", old_run})
+    assert bare.show(HOST, UNIT)["Description"] == "new"
+    async with on(host) as opened:
+        assert await opened.disarm_undo(fired) is False
+        look = await opened.look(UNIT)
+    assert [record.action for record in look.records or ()] == ["push", "push", "push", "undo"]
+    assert bare.exec(HOST, "sh", "-c", f"ls {STATE}/undo-*").returncode != 0
+
+
+async def test_cut_anywhere_the_host_says_what_became_of_it(bare: TestFleet, tmp_path: Path) -> None:
+    direct = entry(bare)
+    await push(direct, OLD)
+    async with tcp_proxy(22, bare.hosts[HOST].address) as proxy:
+        through, outcomes = _through(bare, proxy, tmp_path), set[Outcome]()
+        there = NEW
+        assert (await push(through, there)).outcome is Outcome.DONE
+        conversation = proxy.passed_bytes
+        for step in range(CUTS):
+            wanted = OLD if there == NEW else NEW
+            proxy.passed_bytes, proxy.cut_after_bytes = 0, conversation * (step + 3) // (CUTS + 3)
+            result = await push(through, wanted)
+            proxy.cut_after_bytes = None
+            if result.outcome is Outcome.UNKNOWN:
+                result = await resolve(partial(on, direct), result)
+            outcomes.add(result.outcome)
+            there = bare.read_file(HOST, PATH).decode()
+            assert there in {OLD, NEW}
+            assert (there == wanted) is (result.outcome is Outcome.DONE), result.message
+    assert Outcome.UNKNOWN not in outcomes
+    assert (await push(direct, OLD)).ok
+    assert (await push(direct, NEW)).ok
+    left = bare.check(HOST, "sh", "-c", f"find /etc/systemd/system {STATE} -name '*.dflash-*' -o -name 'staged-*'")
+    assert left == b""
+    await until(lambda: not bare.exec(HOST, "pgrep", "-f", "python3 -I -S -u").stdout)
+
+
+def _through(fleet: TestFleet, proxy: TcpProxy, tmp_path: Path) -> Host:
+    """The host behind the proxy, its keys known under the proxy's address."""
+    known = tmp_path / "known_hosts"
+    address = fleet.hosts[HOST].address
+    keys = [line.split(" ", 1)[1] for line in fleet.known_hosts.read_text().splitlines() if address in line]
+    known.write_text("".join(f"[127.0.0.1]:{proxy.port} {key}\n" for key in keys))
+    return entry(fleet, address="127.0.0.1", port=proxy.port, known_hosts=known)
