@@ -12,7 +12,18 @@ from benchmarks.row import Row, document, table
 from benchmarks.setting import Setting, say
 from benchmarks.terminal import NeverSeenError
 
-NAMES = ("first_frame", "check_100", "event_to_screen", "idle", "quit", "diagnose", "probe")
+NAMES = (
+    "first_frame",
+    "check_100",
+    "event_to_screen",
+    "idle",
+    "quit",
+    "diagnose",
+    "probe",
+    "compare",
+    "deploy",
+    "push",
+)
 RESULTS = Path(__file__).parent / "results"
 
 
