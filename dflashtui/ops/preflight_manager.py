@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflashtui.ops.preflight_asking import acting, finding, of_manager, words_of
+from dflashtui.ops.preflight_program_file import WALK
 from dflashtui.source.systemd_show import blocks
+from dflashtui.text import decoded
 from dflashtui.unitfile.reading import read_cat
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from dflashtui.ops.preflight_question import Question
 
 PROPERTIES = "LoadState,UnitFileState,NeedDaemonReload,Result,ActiveState,FragmentPath"
+ABSENT = frozenset({"missing", "link"})
+FILES = frozenset({"plain", "fine"})
 CHECKED = ("AssertPathExists", "AssertPathIsDirectory", "ConditionPathExists", "ConditionPathIsDirectory")
 
 
@@ -57,9 +61,9 @@ async def _assertions(question: Question) -> list[PreflightFinding]:
     wanted = [entry for entry in wanted if "%" not in entry.value]
     found = []
     for entry in wanted:
-        test = "-d" if entry.key.endswith("Directory") else "-e"
-        done = await question.transport.run(("test", test, entry.value))
-        if done.exit_status == 1:
+        done = await question.transport.run(("sh", "-c", WALK, "sh", entry.value))
+        word = decoded(done.stdout).partition(" ")[0]
+        if word in ABSENT or (entry.key.endswith("Directory") and word in FILES):
             is_assert = entry.key.startswith("Assert")
             effect = "the start fails" if is_assert else "the start is skipped in silence"
             message = f"{entry.key}={entry.value} does not hold: {effect}"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
-from dflashtui.ops.preflight_asking import finding
-from dflashtui.ops.preflight_environment import where_of
+from dflashtui.ops.preflight_asking import ROOT, as_user, finding
+from dflashtui.ops.preflight_environment import login_of, where_of
 from dflashtui.ops.preflight_gpus import free_bytes, own_gpus
 from dflashtui.ops.preflight_program import expanded
 from dflashtui.ops.survey import Where, survey
@@ -28,6 +28,7 @@ MODEL_FLAGS = ("--model-path", "--model", "serve")
 DRAFT_FLAGS = ("--speculative-draft-model-path", "--speculative-draft-model", "--speculative-model", "--draft-model")
 CONFIG_FLAG = "--speculative-config"
 MOST_SHOWN = 6
+CLOSED = ":closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,17 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
             found.append(finding(question, f"{_id(one)}:unknown", "unknown", f"{one.path} was not read: {_why(read)}"))
         else:
             found += judged(question, one, fact)
-    return [*found, *room(question, [facts[one.path] for one in local if one.path in facts])]
+    found += room(question, [facts[one.path] for one in local if one.path in facts])
+    if all(not one.id.endswith(CLOSED) for one in found) or await _is_read_as_the_unit_would(question):
+        return found
+    return [one.model_copy(update={"level": "unknown"}) if one.id.endswith(CLOSED) else one for one in found]
+
+
+async def _is_read_as_the_unit_would(question: Question) -> bool:
+    """The survey takes on the unit's user only where the unit names one and the login may."""
+    if question.user is not None:
+        return await as_user(question) is not None
+    return question.host.manager == "user" or await login_of(question.transport) in ROOT
 
 
 def named_models(question: Question) -> tuple[Named, ...]:
@@ -126,8 +137,9 @@ def judged(question: Question, one: Named, fact: Mapping[str, Any]) -> Iterator[
 
 def _absent(question: Question, one: Named, fact: Mapping[str, Any]) -> PreflightFinding:
     if not fact.get("is_missing"):
-        message = f"the {one.role} {one.path} cannot be read by {question.user or 'root'}: {fact.get('problem')}"
-        return finding(question, f"{_id(one)}:closed", "fatal", message, remedy="let that user read it")
+        message = f"the {one.role} {one.path} cannot be read: {fact.get('problem')}"
+        remedy = f"let {question.user or 'the login'} read it"
+        return finding(question, f"{_id(one)}{CLOSED}", "fatal", message, remedy=remedy)
     message = f"the {one.role} {one.path} is not there; the engine takes the path for a name of the hub"
     evidence = ("/dev/shm is empty after a reboot",) if one.path.startswith("/dev/shm/") else ()  # noqa: S108 - told
     return finding(question, f"{_id(one)}:missing", "fatal", message, *evidence, remedy=f"copy it to {one.path}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dflashtui.ops.preflight_asking import as_user, finding, words_of
+from dflashtui.ops.preflight_asking import ROOT, as_user, finding, words_of
 from dflashtui.text import decoded
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from dflashtui.model.preflight import PreflightFinding
     from dflashtui.ops.preflight_question import Question
+    from dflashtui.transport.base import Completed
 
 WALK = """
 walked=
@@ -27,7 +28,11 @@ if [ -d "$1" ]; then echo "folder $1"; exit; fi
 if [ ! -x "$1" ]; then echo "plain $1"; exit; fi
 echo "fine $1"
 """
-"""Constant programs of sh(1), run as the unit's user: where on the way to the program it ends."""
+"""Constant programs of sh(1), run as the unit's user: where the way to a path ends, and what is there.
+
+`folder`, `plain` and `fine` (executable) are there; `missing` and `link` (a link to nothing) are not; behind `closed`
+the user may not look.
+"""
 ENTER = 'cd -- "$1" && echo fine'
 RUNS_NOTHING = ("does not exist", "unknown user", "no such user")
 
@@ -37,10 +42,10 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
     if not question.argv:
         return [finding(question, "program:none", "fatal", "the unit has no ExecStart= that could be run")]
     prefix = await as_user(question)
-    if prefix is None:
-        return [finding(question, "program:unknown", "unknown", _not_allowed(question))]
     program = question.argv[0]
-    walked = await question.transport.run((*prefix, "sh", "-c", WALK, "sh", program))
+    walked = await question.transport.run((*(prefix or ()), "sh", "-c", WALK, "sh", program))
+    if prefix is None or (_is_denied(walked) and prefix[:1] == ("sudo",)):
+        return await _from_outside(question, program)
     said = decoded(walked.stdout).splitlines()
     if not said:
         return [_not_asked(question, words_of(walked))]
@@ -48,8 +53,22 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
     return found + await _of_folder(question, prefix)
 
 
-def _not_allowed(question: Question) -> str:
-    return f"the login may not act as {question.user or 'root'}: whether the program can be run cannot be seen"
+def _is_denied(walked: Completed) -> bool:
+    return not walked.stdout and "password" in words_of(walked)
+
+
+async def _from_outside(question: Question, program: str) -> list[PreflightFinding]:
+    """As the login, which may not act as the unit's user: what it sees is there, and root may run it."""
+    walked = await question.transport.run(("sh", "-c", WALK, "sh", program))
+    word, _, where = decoded(walked.stdout).partition("\n")[0].partition(" ")
+    who = question.user or "root"
+    if word == "missing" and program.startswith("/"):
+        message = f"{program} is not there: {where} does not exist"
+        return [finding(question, "program:missing", "fatal", message, remedy=_anew(question, program))]
+    if word == "fine" and who in ROOT:
+        return []
+    message = f"the login may not act as {who}: whether {program} can be run cannot be seen"
+    return [finding(question, "program:unknown", "unknown", message)]
 
 
 def _not_asked(question: Question, words: str) -> PreflightFinding:

@@ -47,9 +47,9 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
 def _advised(question: Question, one: Advice) -> PreflightFinding | None:
     if one.level not in LEVELS:
         return None
-    place = f"{one.file or question.unit.name}:{one.line}" if one.line else "nowhere in the unit"
+    places = [f"{one.file or question.unit.name}:{one.line}"] if one.line else []
     id_ = f"unit:{one.id}:{one.line or 0}"
-    return finding(question, id_, LEVELS[one.level], one.message, place, remedy=one.remedy)
+    return finding(question, id_, LEVELS[one.level], one.message, *places, remedy=one.remedy)
 
 
 async def _verified(question: Question) -> list[PreflightFinding]:

@@ -40,7 +40,11 @@ def _looked_at(path: str, place: Place) -> Dict[str, Any]:
             return {"kind": "file", "bytes": status.st_size, "problem": _file_problem(path, status.st_size)}
         names = sorted(os.listdir(path))
     except OSError as problem:
-        return {"kind": "none", "problem": problem.strerror or str(problem), "is_missing": not os.path.lexists(path)}
+        return {
+            "kind": "none",
+            "problem": problem.strerror or str(problem),
+            "is_missing": isinstance(problem, FileNotFoundError),
+        }
     return {"kind": "folder", **_folder(path, names, place)}
 
 

@@ -184,7 +184,11 @@ async def test_a_user_that_is_missing_and_one_that_cannot_be_taken_on(host: Fake
     host.answer("runuser", stderr=b"runuser: user llm does not exist\n", exit_status=1)
     assert ids(await preflight_program_file.check(question(host)), "fatal") == {"program:user"}
     host.answer("id", "-un", stdout=b"ops\n")
+    host.answer("sh", "-c", preflight_program_file.WALK, stdout=b"fine /srv/venv/bin/python\n")
     assert ids(await preflight_program_file.check(question(host))) == {"program:unknown"}
+    assert await preflight_program_file.check(question(host, user=None)) == []
+    host.answer("sh", "-c", preflight_program_file.WALK, stdout=b"missing /srv/venv\n")
+    assert ids(await preflight_program_file.check(question(host)), "fatal") == {"program:missing"}
 
 
 async def test_what_systemd_says_of_the_text_is_told_by_weight(host: FakeTransport) -> None:
@@ -215,7 +219,7 @@ async def test_what_the_manager_would_say(host: FakeTransport) -> None:
         "manager:reload": ("systemctl", "daemon-reload"),
     }
     host.answer(*show, stdout=b"LoadState=masked\nFragmentPath=\n")
-    host.answer("test", "-e", "/models/x", exit_status=1)
+    host.answer("sh", "-c", preflight_program_file.WALK, stdout=b"missing /models\n")
     text = f"[Unit]\nConditionPathExists=/models/x\n{TEXT}"
     found = await preflight_manager.check(question(host, unit_text=text))
     assert ids(found, "fatal") == {"manager:masked", "manager:ConditionPathExists:/models/x"}

@@ -6,8 +6,11 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dflashtui.cli import main
+from dflashtui.config.model import Config, Host, Unit
 from dflashtui.config.read import load
 from dflashtui.errors import ConfigError, RenderError
 from dflashtui.exit_code import ExitCode
@@ -156,6 +159,29 @@ def test_vllm_comes_back_after_its_engine_died_and_a_wrapper_gets_its_own_argume
         "-m",
         "x",
     )
+
+
+ANY_TEXT = st.text(st.characters(exclude_characters="\n\r\0", exclude_categories=["Cs"]), max_size=30)
+
+
+@settings(deadline=None, max_examples=25, derandomize=True)
+@given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
+def test_a_value_stays_one_argument_and_makes_no_line_of_its_own(argument: str, variable: str, described: str) -> None:
+    unit = Unit(
+        name=UNIT,
+        hosts=("h",),
+        template="python",
+        python="/v/python",
+        description=f"a{described}b",
+        extra_args=(argument,),
+        args={"x": {"k": variable}},
+        environment={"V": variable},
+    )
+    look = Look(rendered(Config(hosts=(Host(name="h"),), units=(unit,)), UNIT, "h").text)
+    assert look.starts[0].argv == ("/v/python", argument, "-x", json.dumps({"k": variable}, ensure_ascii=False))
+    assert look.variables["V"].value == variable
+    assert look.unit.value("Unit", "Description").replace("%%", "%") == f"a{described}b"
+    assert (len(look.unit.entries), len(look.unit.slips), len(look.unit.headers)) == (22, 0, 3)
 
 
 def test_a_user_manager_has_other_targets_and_folders(inventory: Inventory) -> None:
