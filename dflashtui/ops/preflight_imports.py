@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from dflashtui.model.preflight import PreflightFinding
 from dflashtui.ops.environment import environment_of
 from dflashtui.ops.import_sweep import TASK, sweep_of, sweep_order
-from dflashtui.ops.import_wants import want_of
+from dflashtui.ops.import_wants import Wants
 from dflashtui.ops.installing import install_argv, obstacle
 from dflashtui.ops.preflight_environment import login_of, unknown, where_of
 from dflashtui.ops.preflight_program import program_of
+from dflashtui.ops.preflight_reference import reference_environment
 from dflashtui.ops.survey import survey
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ CHECK = "imports"
 NOT_STARTED = ("exit 126", "exit 127")
 """What a shell says of a program that it cannot start."""
 MOST_LISTED = 60
-STRANGERS = "nobody but the import itself names {names}: are these really the packages that are meant?"
+STRANGER = "nobody but the import itself names it: is this really the package that is meant?"
 WHERE = {"conditional": "under a condition that only a run decides", "late": "inside a function"}
 
 
@@ -45,8 +46,10 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
     )
     if found.problem and not found.of(TASK):
         return (_not_run(question, where.python, found),)
-    here = environment_of(found)
-    return tuple(_Findings(question, here, await login_of(question.transport)).of(sweep_of(found)))
+    sweep, here = sweep_of(found), environment_of(found)
+    there = await reference_environment(question) if sweep.faults else None
+    login = await login_of(question.transport)
+    return tuple(_Findings(question, here, there, login).of(sweep))
 
 
 def _not_run(question: Question, python: str, found: Survey) -> PreflightFinding:
@@ -83,14 +86,15 @@ class _Judged:
 class _Findings:
     """Says what a sweep found."""
 
-    def __init__(self, question: Question, here: Environment, login: str) -> None:
+    def __init__(self, question: Question, here: Environment, there: Environment | None, login: str) -> None:
         self._question = question
-        self._here = here
+        self._interpreter = here.interpreter
         self._login = login
+        self._wants = Wants(here, there)
 
     def of(self, sweep: ImportSweep) -> Iterator[PreflightFinding]:
         """Worst first."""
-        judged = [_Judged(fault, want_of(fault, self._here, None, None)) for fault in sweep.faults]
+        judged = [_Judged(fault, self._wants.of(fault)) for fault in sweep.faults]
         if sweep.no_entry:
             yield self._finding("entry", "fatal" if sweep.is_entry_missing else "unknown", sweep.no_entry)
         yield from self._single([one for one in judged if one.level == "fatal"], "fatal")
@@ -105,7 +109,7 @@ class _Findings:
 
     def _single(self, judged: Sequence[_Judged], level: Level) -> Iterator[PreflightFinding]:
         """One finding each, all with the one command that meets all of that level."""
-        command, why = self._command([one.want for one in judged if one.want])
+        command = self._command([one.want for one in judged if one.want])
         for one in judged:
             fault, want = one.fault, one.want
             aside = "" if fault.status == "certain" else f", {WHERE[fault.status]}"
@@ -113,22 +117,22 @@ class _Findings:
                 f"{fault.fault}:{fault.module}{f':{fault.name}' if fault.name else ''}",
                 level,
                 f"{fault.words_of_python}: {_whose(fault)}{aside}",
-                evidence=(*_evidence(fault), *(want.facts if want else ()), *(why if want else ())),
+                evidence=(*_evidence(fault), *(self._facts(want) if want else ())),
                 remedy=f"install {want.spec}" if want else _remedy(fault),
-                command=command if want else None,
+                command=command if want and want.is_vouched_for else None,
             )
 
-    def _command(self, wants: Iterable[Want]) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
-        """One command for all, and what stands against it."""
-        chosen = {want.name: want for want in wants}
-        strangers = [want.name for want in chosen.values() if not want.is_vouched_for]
-        specs = [want.spec for want in chosen.values() if want.is_vouched_for]
-        blocked = obstacle(self._here.interpreter, self._login)
-        notes = (
-            *([STRANGERS.format(names=", ".join(strangers))] if strangers else ()),
-            *([blocked] if blocked else ()),
-        )
-        return install_argv(self._here.interpreter, self._login, specs), notes
+    def _command(self, wants: Iterable[Want]) -> tuple[str, ...] | None:
+        """One command for all."""
+        specs = {want.name: want.spec for want in wants if want.is_vouched_for}
+        return install_argv(self._interpreter, self._login, tuple(specs.values()))
+
+    def _facts(self, want: Want) -> Iterator[str]:
+        yield from want.facts
+        if not want.is_vouched_for:
+            yield STRANGER
+        if blocked := obstacle(self._interpreter, self._login):
+            yield blocked
 
     def _listed(self, status: str, faults: Sequence[ImportFault]) -> Iterator[PreflightFinding]:
         """One finding for all that are of no weight by themselves."""
