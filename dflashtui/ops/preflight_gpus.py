@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 NONE_VISIBLE = frozenset({"", "-1", "NoDevFiles"})
+VLLM_SHARE = 0.9
+"""The default of `--gpu-memory-utilization`."""
 SMALL_BYTES = 512 << 20
 """A context without a model; less of a GPU's memory is in nobody's way."""
 
@@ -37,10 +39,13 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
 
 def _devices(question: Question) -> set[str]:
     """What `--device` says: both engines run on a CPU if they are told to."""
-    pairs = pairwise(question.argv)
-    return {value for flag, value in pairs if flag == "--device"} | {
-        word.partition("=")[2] for word in question.argv if word.startswith("--device=")
-    }
+    return {value for flag, value in _pairs(question) if flag == "--device"}
+
+
+def _pairs(question: Question) -> list[tuple[str, str]]:
+    """Options with what stands behind them, after a blank or after `=`."""
+    joined = [word.partition("=")[::2] for word in question.argv if word.startswith("--") and "=" in word]
+    return [*pairwise(question.argv), *joined]
 
 
 def wanted_gpus(question: Question) -> tuple[str, ...]:
@@ -81,6 +86,24 @@ def _each(question: Question, wanted: Sequence[str], gpus: Sequence[Gpu]) -> Ite
     for gpu in own_gpus(question):
         yield from _health(question, gpu)
         yield from _holders(question, gpu)
+        yield from _share(question, gpu)
+
+
+def _share(question: Question, gpu: Gpu) -> Iterator[PreflightFinding]:
+    """A share of all memory, for which vLLM asks at its start: it ends if that much is not free."""
+    free = free_bytes(gpu, question.unit.name)
+    if not any("vllm" in word for word in question.argv[:4]) or free is None or gpu.memory_total_bytes is None:
+        return
+    written = next((value for flag, value in _pairs(question) if flag == "--gpu-memory-utilization"), None)
+    try:
+        share = float(written) if written else VLLM_SHARE
+    except ValueError:
+        return
+    if free < share * gpu.memory_total_bytes:
+        wanted = f"{human_bytes(round(share * gpu.memory_total_bytes))} (a share of {share:g})"
+        message = f"vLLM asks GPU {gpu.index} for {wanted}, and {human_bytes(free)} are free"
+        remedy = "free the GPU, or lower --gpu-memory-utilization"
+        yield finding(question, f"gpus:share:{gpu.index}", "fatal" if written else "warning", message, remedy=remedy)
 
 
 def _health(question: Question, gpu: Gpu) -> Iterator[PreflightFinding]:

@@ -276,6 +276,11 @@ async def test_gpus_by_index_and_by_uuid(host: FakeTransport) -> None:
     none = sample(gpu_problem="no driver").model_copy(update={"gpus": None})
     assert ids(await preflight_gpus.check(question(host, gpu_sample=none)), "fatal") == {"gpus:driver"}
     assert ids(await preflight_gpus.check(question(host))) == {"gpus:unknown"}
+    vllm = ("/v/python", "-m", "vllm", "serve", "/m", "--gpu-memory-utilization=0.5")
+    busy = sample(gpu(0, memory_used_bytes=70 * GIB))
+    assert ids(await preflight_gpus.check(question(host, gpu_sample=busy, argv=vllm)), "fatal") == {"gpus:share:0"}
+    assert ids(await preflight_gpus.check(question(host, gpu_sample=busy, argv=vllm[:5])), "fatal") == set()
+    assert ids(await preflight_gpus.check(question(host, gpu_sample=sample(gpu(0)), argv=vllm))) == set()
     assert await preflight_gpus.check(question(host, argv=("/v/python", "-m", "x", "--device", "cpu"))) == []
 
 
