@@ -9,6 +9,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+from dflashtui.diagnosis.remedies_told import told
 from dflashtui.model.base import Value
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ TITLES: dict[str, tuple[str, ...]] = {
         "lower caches, offload or pinned memory, raise MemoryMax=, or add memory",
         "look into the kernel's log for the OOM killer",
     ),
-    "port-in-use": ("see who owns the port; stop it or choose another port",),
+    "port-in-use": ("stop the one who owns the port (often what is left of the last run), or choose another port",),
     "bad-argument": ("correct or drop the argument; compare with --help of the installed version",),
     "model-not-found": ("check the path on the host, as the unit's user; mount or download the model",),
     "model-invalid": (
@@ -82,15 +83,30 @@ TITLES: dict[str, tuple[str, ...]] = {
             "NCCL_DEBUG=WARN tells more"
         ),
     ),
-    "config-validation": ("correct the setting that the message names",),
+    "config-validation": (
+        "correct the setting that the message names; compare it with the last good start and with the engine's --help",
+    ),
     "permission": ("check the owner of the file or folder it names, HOME and the cache variables of the unit's user",),
     "disk-full": ("free space at the path it names, or move the cache",),
     "network": ("check DNS and proxy of the unit; with a local model use offline mode (HF_HUB_OFFLINE=1)",),
     "auth": ("accept the model's licence, and give the token to the unit (a credential or an environment file)",),
-    "systemd-exec": ("correct the unit file",),
+    "systemd-exec": (
+        (
+            "correct the unit file: ExecStart= needs an absolute path that is executable, WorkingDirectory=, User= and "
+            "EnvironmentFile= have to exist"
+        ),
+    ),
     "segfault": ("look at the core dump, and try known-good versions of the module in the top frame",),
-    "abort": ("look at the lines before it and at the core dump",),
-    "timeout": ("raise the limit (TimeoutStartSec= for a start), or find the slow rank",),
+    "abort": (
+        "look at the lines before it, for an abort is a check that failed, and at the core dump",
+        "try the version of the engine that ran before",
+    ),
+    "timeout": (
+        (
+            "raise the limit (TimeoutStartSec= for a start, the watchdog's or the collective's while serving), or find "
+            "the rank that waits: it is the one without a message"
+        ),
+    ),
     "resource-limit": ("raise the limit that it names: LimitNOFILE=, LimitMEMLOCK=, TasksMax=, the size of /dev/shm",),
     "code-bug": ("read the whole traceback; was the code or its version changed since the last good start?",),
     "unknown": ("look at the kernel's log, at the core dumps, and at the last lines before the end",),
@@ -111,6 +127,12 @@ COMMANDS: dict[str, tuple[tuple[str, str], ...]] = {
     "abort": (("the core dumps", "coredumpctl list -n 5"),),
     "unknown": (("the core dumps", "coredumpctl list -n 5"),),
     "disk-full": (("free space", "df -h"),),
+    "unsupported-arch": (
+        ("what the GPUs can do", "nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv"),
+    ),
+    "nccl": (("how the GPUs are connected", "nvidia-smi topo -m"),),
+    "resource-limit": (("how full /dev/shm is", "df -h /dev/shm"),),
+    "network": (("what resolves names here", "resolvectl status"),),
 }
 PORT = re.compile(r"(?:port\D{0,12}|:)(?P<port>\d{2,5})\b")
 VENV = re.compile(r"^(?P<root>/.{1,400})/lib(?:64)?/python3\.\d+/")
@@ -162,7 +184,7 @@ def _exact(cause: Cause) -> tuple[Remedy, ...]:
         case "systemd-exec" if cause.unit:
             return (Remedy(title="verify the unit", command=shlex.join(("systemd-analyze", "verify", cause.unit))),)
         case _:
-            return ()
+            return tuple(Remedy(title=one.title, command=one.command) for one in told(cause))
 
 
 def _install(cause: Cause, module: str) -> Remedy:
