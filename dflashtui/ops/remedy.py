@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import remedies as general
 from dflashtui.diagnosis.remedies_names import avoiding, distributions_of
+from dflashtui.diagnosis.remedies_told import told as told_by_message
 from dflashtui.errors import DflashError
 from dflashtui.ops.remedy_environment import (
     ENGINES,
@@ -93,10 +94,12 @@ async def remedies_on(
     patient = Patient(fleet, config, host, unit, cause, properties, xids)
     exact = tuple(_as_login(one, patient) for one in await _exact(patient))
     told = {one.title for one in exact}
+    named = () if exact else told_by_message(cause)
     titles = (title for title in general.TITLES.get(cause.kind, ()) if title not in told)
     looks = () if exact else general.COMMANDS.get(cause.kind, ())
     return (
         *exact,
+        *(HostRemedy(title=one.title, command=one.command) for one in named),
         *(HostRemedy(title=title) for title in titles),
         *(HostRemedy(title=title, command=command) for title, command in looks),
     )
