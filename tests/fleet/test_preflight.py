@@ -119,9 +119,12 @@ def test_everything_that_is_wrong_shows_in_one_pass(
     (tmp_path / "bad.service").write_text(BAD_TEXT)
     path = inventory(fleet, tmp_path, BAD)
     wait_for_port(fleet, 30001)
-    found = looked(load(path), "bad.service")
-    fatal = {one.id for one in found.findings if one.level == "fatal"}
-    assert fatal == {
+    assert main(["-c", str(path), "preflight", "bad", "--json"]) == ExitCode.FAILED
+    (document,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (document["schema"], document["host"], document["unit"]) == (1, HOST, "bad.service")
+    assert document["verdict"] == "fatal"
+    told = {one["id"]: one for one in document["findings"]}
+    assert {id_ for id_, one in told.items() if one["level"] == "fatal"} == {
         "program:missing",
         "program:folder",
         "unit:environment-file:/opt/preflight/gone.env",
@@ -132,20 +135,13 @@ def test_everything_that_is_wrong_shows_in_one_pass(
         "gpus:missing:9",
         "port:30001",
     }
-    others = {one.id for one in found.findings if one.level in {"warning", "unknown"}}
+    others = {id_ for id_, one in told.items() if one["level"] == "warning"}
     assert {"unit:ignored", "gpus:held:3", "gpus:pinned:other.service"} <= others
-    told = {one.id: one for one in found.findings}
-    assert told["model:model:shards"].evidence == (
-        f"model-00002-of-00002.safetensors: has {whole - 100} of {whole} bytes",
-    )
-    assert "sglang-ok.service" in told["port:30001"].message
-    assert "sglang-ok.service" in told["gpus:held:3"].message
-    assert "/opt/python9/bin/python9" in told["program:missing"].message
-    assert main(["-c", str(path), "preflight", "bad", "--json"]) == ExitCode.FAILED
-    (document,) = map(json.loads, capsys.readouterr().out.splitlines())
-    assert (document["schema"], document["host"], document["unit"]) == (1, HOST, "bad.service")
-    assert document["verdict"] == "fatal"
-    assert fatal <= {one["id"] for one in document["findings"]}
+    cut = f"model-00002-of-00002.safetensors: has {whole - 100} of {whole} bytes"
+    assert told["model:model:shards"]["evidence"] == [cut]
+    assert "sglang-ok.service" in told["port:30001"]["message"]
+    assert "sglang-ok.service" in told["gpus:held:3"]["message"]
+    assert "/opt/python9/bin/python9" in told["program:missing"]["message"]
 
 
 def wait_for_port(fleet: TestFleet, port: int) -> None:
@@ -164,6 +160,7 @@ def test_fix_takes_back_a_mask_and_keeps_a_record(
     path = str(inventory(fleet, tmp_path, GOOD))
     assert main(["-c", path, "preflight", "ready", "--fix"]) == ExitCode.FAILED
     assert "refused: this needs a confirmation" in capsys.readouterr().err
+    assert fleet.show(HOST, "ready.service")["LoadState"] == "masked"
     assert main(["-c", path, "preflight", "ready", "--fix", "--yes"]) == ExitCode.FAILED
     told = capsys.readouterr()
     assert f"{HOST}: $ systemctl unmask -- ready.service" in told.err
