@@ -94,23 +94,31 @@ class _Judge:
             )
 
     def missing(self, binaries: Sequence[Binary]) -> Iterator[Misfit]:
-        wanted: defaultdict[str, list[Binary]] = defaultdict(list)
+        """One misfit for all libraries that a package's files lack, those that every start loads apart."""
+        lacking: defaultdict[tuple[str, Level], list[Binary]] = defaultdict(list)
         for one in binaries:
-            for lacking in one.missing:
-                if not lacking.elsewhere:
-                    wanted[lacking.library].append(one)
-        has_torch = self._environment.version("torch") is not None
-        for library, files in sorted(wanted.items()):
-            if library in DRIVERS_OWN or (not has_torch and library.startswith(("libtorch", "libc10"))):
-                continue  # the driver's rule, and the sweep of imports, say this once for all
+            if self._lacks(one):
+                lacking[_owner(one), self._level((one,))].append(one)
+        for (owner, level), files in lacking.items():
+            libraries = list(dict.fromkeys(library for one in files for library in self._lacks(one)))
+            more = f" and {len(libraries) - 1} more libraries, which are" if len(libraries) > 1 else ", which is"
             yield Misfit(
-                id=f"library:{library}",
-                level=self._level(files),
-                about=tuple(dict.fromkeys(map(_owner, files))),
-                message=f"{library} is nowhere to be found; {_owner(files[0])} is linked with it",
-                evidence=_paths(files),
-                remedy=f"install the package that brings {library}",
+                id=f"libraries:{owner}{'' if level == 'fatal' else ':late'}",
+                level=level,
+                about=(owner,),
+                message=f"{owner} is linked with {libraries[0]}{more} nowhere to be found",
+                evidence=(*libraries, *_paths(files)),
+                remedy=f"install the packages that bring {', '.join(libraries)}",
             )
+
+    def _lacks(self, one: Binary) -> list[str]:
+        """What is nowhere. The driver's rule, and the sweep of imports, say once for all that driver or torch lack."""
+        absent = () if self._environment.version("torch") else ("libtorch", "libc10")
+        return [
+            lacking.library
+            for lacking in one.missing
+            if not (lacking.elsewhere or lacking.library in DRIVERS_OWN or lacking.library.startswith(absent))
+        ]
 
     def versions(self, binaries: Sequence[Binary]) -> Iterator[Misfit]:
         wanted: defaultdict[tuple[str, str, str | None], list[Binary]] = defaultdict(list)

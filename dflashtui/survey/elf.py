@@ -35,6 +35,18 @@ class Version(NamedTuple):
     is_weak: bool
 
 
+class Hashes(NamedTuple):
+    """Where the tables of a file's own symbols lie (.gnu.hash); no buckets: there is none."""
+
+    buckets: int
+    first: int
+    """The first symbol that is hashed: those before are of others."""
+    first_bucket: int
+    chains: int
+    symbols: int
+    names: int
+
+
 class Reader:
     """Bytes of a file by offset, in blocks that are kept."""
 
@@ -57,9 +69,11 @@ class Reader:
             raise ElfError("its tables lead in circles")
         if offset > 1 << 48:
             return b""
-        first, last = offset // BLOCK, (offset + size - 1) // BLOCK
-        data = b"".join(self._block(number) for number in range(first, last + 1))
-        start = offset - first * BLOCK
+        first, start = divmod(offset, BLOCK)
+        if start + size <= BLOCK:
+            return self._block(first)[start : start + size]
+        last = (offset + size - 1) // BLOCK
+        data = b"".join([self._block(number) for number in range(first, last + 1)])
         return data[start : start + size]
 
     def _block(self, number: int) -> bytes:
@@ -107,6 +121,7 @@ class Elf:
         (self.machine, _, _, programs, self._sections, _, _, size, count, _, self._section_count, self._names_at) = (
             self._unpack("HIQQQIHHHHHH", head[18:HEADER])
         )
+        self._hashes: Optional[Hashes] = None
         self._loads: List[Tuple[int, int, int]] = []
         self._tags: Dict[int, List[int]] = {}
         self._segments(programs, size, count)
@@ -260,19 +275,26 @@ class Elf:
 
     def defines(self, name: bytes, hashed: int) -> bool:
         """Whether it has the symbol; `hashed`: its `gnu_hash`."""
+        if self._hashes is None:
+            self._hashes = self._hash_table()
+        if not self._hashes.buckets:
+            return False
+        at = self._hashes.first_bucket + hashed % self._hashes.buckets * 4
+        (number,) = self._unpack("I", self._read.read(at, 4))
+        return number >= self._hashes.first and self._in_chain(name, hashed, number, self._hashes)
+
+    def _hash_table(self) -> Hashes:
         table, hashes = self._tag(SYMTAB), self._tag(GNU_HASH)
         if table is None or hashes is None:
-            return False
+            return Hashes(0, 0, 0, 0, 0, 0)
         at = self._at(hashes)
         buckets, first, bloom_size, _ = self._unpack("IIII", self._read.read(at, 16))
-        chains = at + 16 + bloom_size * 8 + buckets * 4
-        if not buckets:
-            return False
-        (number,) = self._unpack("I", self._read.read(at + 16 + bloom_size * 8 + hashed % buckets * 4, 4))
-        return number >= first and self._in_chain(name, hashed, number, chains - first * 4, self._at(table))
+        first_bucket = at + 16 + bloom_size * 8
+        chains = first_bucket + (buckets - first) * 4
+        return Hashes(buckets, first, first_bucket, chains, self._at(table), self._at(self._tag(STRTAB) or 0))
 
-    def _in_chain(self, name: bytes, hashed: int, number: int, chains: int, symbols: int) -> bool:
-        names = self._at(self._tag(STRTAB) or 0)
+    def _in_chain(self, name: bytes, hashed: int, number: int, hashes: Hashes) -> bool:
+        chains, symbols, names = hashes.chains, hashes.symbols, hashes.names
         for index in range(number, number + MOST_IN_CHAIN):
             (found,) = self._unpack("I", self._read.read(chains + index * 4, 4))
             if found | 1 == hashed | 1:

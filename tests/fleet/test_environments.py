@@ -119,7 +119,7 @@ async def test_binaries_are_judged_as_the_loader_judges_them(fleet: TestFleet, i
     assert {name: finding.level for name, finding in found.items()} == {
         "binaries:generation:sgl-kernel": "fatal",
         "binaries:symbols:sgl-kernel": "fatal",
-        "binaries:library:libcudart.so.12": "fatal",
+        "binaries:libraries:sgl-kernel": "fatal",
     }
     path = f"{SITE}/sgl_kernel/common_ops.so"
     assert "undefined symbol: _ZN3c106detail3oldEv" in found["binaries:symbols:sgl-kernel"].evidence

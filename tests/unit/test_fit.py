@@ -112,9 +112,17 @@ def test_a_library_that_is_nowhere_weighs_as_its_file_does() -> None:
         wants = binary(path, missing=[{"library": "libnccl.so.2"}])
         return environment(dist("sglang", "1", "torch"), dist("torch", "2.11.0"), codes=(TORCH13,), binaries=(wants,))
 
-    assert every(lacks("torch/lib/libtorch_cuda.so")) == {"library:libnccl.so.2": "fatal"}
-    assert every(lacks("torch/lib/libtorch_nvshmem.so")) == {"library:libnccl.so.2": "warning"}
-    assert every(lacks("pyarrow/lib.so")) == {"library:libnccl.so.2": "note"}
+    assert every(lacks("torch/lib/libtorch_cuda.so")) == {"libraries:torch": "fatal"}
+    assert every(lacks("torch/lib/libtorch_nvshmem.so")) == {"libraries:torch:late": "warning"}
+    assert every(lacks("pyarrow/lib.so")) == {"libraries:pyarrow:late": "note"}
+
+
+def test_all_that_a_package_lacks_is_said_at_once() -> None:
+    names = ("libnccl.so.2", "libcublas.so.13", "libcudnn.so.9")
+    wants = binary("torch/lib/libtorch_cuda.so", missing=[{"library": name} for name in names])
+    (one,) = misfits(environment(dist("torch", "2.11.0"), codes=(TORCH13,), binaries=(wants,)))
+    assert one.message == "torch is linked with libnccl.so.2 and 2 more libraries, which are nowhere to be found"
+    assert one.evidence == (*names, wants.binary)
 
 
 def test_what_the_driver_brings_is_said_once() -> None:
