@@ -95,7 +95,10 @@ def _first(environment: Environment, wishes: Sequence[Asked]) -> Asked:
 
 
 def _words(wishes: Iterable[Asked]) -> tuple[str, ...]:
+    """Nothing, where the message says it already."""
     words = [one.words for one in wishes]
+    if len(words) == 1:
+        return ()
     rest = len(words) - SHOWN
     return (*words[:SHOWN], f"and {rest} more") if rest > 0 else tuple(words)
 
