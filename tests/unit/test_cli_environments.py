@@ -27,7 +27,7 @@ def inventory(tmp_path: Path) -> str:
     [
         (("compare", "ct129"), ExitCode.USAGE, "name two hosts or more"),
         (("compare", "ct129", "ct2OO"), ExitCode.USAGE, "ct2OO"),
-        (("compare", "ct129", "ct200", "--demo"), ExitCode.USAGE, "demo"),
+        (("--demo", "compare", "ct129", "ct200"), ExitCode.USAGE, "demo"),
         (("sync", "ct129", "ct200"), ExitCode.USAGE, "and the packages"),
         (("sync", "ct129", "ct129", "torch"), ExitCode.USAGE, "both ends"),
         (("sync", "ct*", "ct200", "torch"), ExitCode.USAGE, "names 2 hosts"),
