@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dflashtui.errors import CommandTimeout
 from dflashtui.source.journal_access import complete
+from dflashtui.source.journal_adopt import adopted, has_own_lines
 from dflashtui.source.journal_argv import (
     Narrowing,
     entry_argv,
@@ -89,14 +90,17 @@ class JournalReader:
         More than 64 MiB of JSON is cut at the old end, with a gap there. Raises `TransportLost`, `CommandFailed`
         (for instance a cursor or `--since` that is not understood), `SourceUnavailable`, `CommandTimeout`.
         """
-        of_run = invocation_matches(invocation_id, self.access) if invocation_id else None
-        argv = history_argv(
-            self.access,
-            of_run or unit_matches((unit,), self.access),
-            lines=lines,
-            before=before,
-            narrowing=narrowing or Narrowing(),
-        )
+        if invocation_id is None:
+            return await self._history(unit, unit_matches((unit,), self.access), lines, before, narrowing)
+        found = await self._history(unit, invocation_matches(invocation_id, self.access), lines, before, narrowing)
+        if before or narrowing or has_own_lines(found):
+            return found
+        return adopted(found, await self.history(unit, lines=lines), invocation_id)
+
+    async def _history(
+        self, unit: str, matches: Sequence[str], lines: int | None, before: str | None, narrowing: Narrowing | None
+    ) -> tuple[JournalItem, ...]:
+        argv = history_argv(self.access, matches, lines=lines, before=before, narrowing=narrowing or Narrowing())
         done = await self.ask(argv, HISTORY_LIMIT_BYTES)
         if not done.truncated:
             done.check()

@@ -195,6 +195,24 @@ def test_a_unit_that_failed_before_is_explained_from_its_journal(fleet: TestFlee
     assert (found["verdict"], found["cause"]["module"]) == ("crashed", "soundfile")
 
 
+def test_lines_that_journald_took_in_after_the_process_was_gone_belong_to_its_run(
+    fleet: TestFleet, config: Path
+) -> None:
+    fleet.check("gpu-a", "pkill", "-STOP", "systemd-journal")
+    try:
+        fleet.exec("gpu-a", "timeout", "20", "systemctl", "start", "sglang-import-error.service")
+        while fleet.show("gpu-a", "sglang-import-error.service")["ActiveState"] != "failed":
+            pass
+    finally:
+        fleet.check("gpu-a", "pkill", "-CONT", "systemd-journal")
+    fleet.check("gpu-a", "journalctl", "--sync")
+    run = fleet.show("gpu-a", "sglang-import-error.service")["InvocationID"]
+    own = fleet.journal("gpu-a", "sglang-import-error.service", f"_SYSTEMD_INVOCATION_ID={run}")
+    assert own == []
+    (found,) = map(json.loads, dflashtui(config, "probe", "--json", "sglang-import-error", code=2).splitlines())
+    assert (found["cause"]["module"], found["cause"]["invocation_id"]) == ("soundfile", run)
+
+
 def test_a_stopped_unit_is_stopped(fleet: TestFleet, config: Path) -> None:
     fleet.start("gpu-a", "sglang-ok.service")
     fleet.stop("gpu-a", "sglang-ok.service")
