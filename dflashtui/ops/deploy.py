@@ -181,11 +181,9 @@ class _HostRun:
         def restarted(end: StepEnd) -> None:
             if restart:
                 self._set(_news(restart, end, monotonic() - began))
-            self._set(StepNews(step=probe, state=StepState.RUNNING))
 
         def under_way(words: str) -> None:
-            if restart is None or not self._is_running(restart):
-                self._set(StepNews(step=probe, state=StepState.RUNNING, words=words))
+            self._set(StepNews(step=probe, state=StepState.RUNNING, words=words))
 
         self._set(StepNews(step=restart or probe, state=StepState.RUNNING))
         end = await self._unless_interrupted(self._means.start(self._host, restarted, under_way))

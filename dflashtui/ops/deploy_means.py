@@ -227,7 +227,12 @@ class RealMeans:
 
 
 def _pass_on(under_way: Callable[[str], None], update: ProbeUpdate) -> None:
-    if update.result is None:
+    """A cause is told in the moment that it is known; the verdict waits until all lines have come."""
+    if update.result is not None:
+        under_way(update.result.cause.in_words if update.result.cause else update.result.words)
+    elif update.suspected is not None:
+        under_way(f"suspected: {update.suspected.in_words}")
+    else:
         under_way(update.words)
 
 

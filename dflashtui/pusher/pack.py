@@ -13,6 +13,7 @@ MODULES = (
     "places",
     "files",
     "lock",
+    "pending",
     "manager",
     "records",
     "look",
