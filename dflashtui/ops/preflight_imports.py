@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 Level = Literal["fatal", "warning", "note", "unknown"]
 CHECK = "imports"
-NOT_STARTED = ("exit 126", "exit 127")
-"""What a shell says of a program that it cannot start."""
+NOT_STARTED = ("exit 126", "exit 127", "failed to execute", "command not found")
+"""What is said of a program that cannot be started: by shells, runuser, sudo."""
 MOST_LISTED = 60
 STRANGER = "nobody but the import itself names it: is this really the package that is meant?"
 WHERE = {"conditional": "under a condition that only a run decides", "late": "inside a function"}
@@ -55,7 +55,7 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
 def _not_run(question: Question, python: str, found: Survey) -> PreflightFinding:
     """The interpreter itself does not start, or ends at once."""
     problem = found.problem or ""
-    is_gone = problem.startswith(NOT_STARTED)
+    is_gone = any(words in problem for words in NOT_STARTED)
     return PreflightFinding(
         id=f"{CHECK}:interpreter",
         level="fatal" if is_gone else "unknown",
