@@ -17,16 +17,13 @@ from dflashtui.config.match import complete_unit_glob
 from dflashtui.errors import ConfigError, DflashError
 from dflashtui.exit_code import ExitCode
 from dflashtui.fleet.plan import ALL_SOURCES
-from dflashtui.model.probe import Verdict
 from dflashtui.ops.audit import Audit
 from dflashtui.ops.bench import Bench
 from dflashtui.ops.bench_keep import keep
 from dflashtui.ops.bench_load import Plan
 from dflashtui.ops.bench_report import document, lines, verdict
 from dflashtui.ops.bench_switch import Switch, must_share
-from dflashtui.ops.evidence import Evidence
-from dflashtui.ops.probe import Probe
-from dflashtui.ops.probe_wanted import wanted_of
+from dflashtui.ops.bench_watch import watched_start
 from dflashtui.text import printable
 
 if TYPE_CHECKING:
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from dflashtui.cli.parser import Options
     from dflashtui.config.model import Config
     from dflashtui.fleet.base import Fleet
-    from dflashtui.model.action import ActionResult, UnitAction
     from dflashtui.model.bench import BenchResult
     from dflashtui.ops.bench_switch import Place
 
@@ -88,7 +84,7 @@ async def _run(config: Config, places: Sequence[Place], options: Options) -> Exi
         if must_share(watched, places):
             if not await _may_switch(places, options):
                 return ExitCode.FAILED
-            watch = partial(_watch, fleet, watched)
+            watch = partial(watched_start, fleet, watched)
             audit = Audit(paths.state_folder())
             switch = Switch(fleet, watched, audit, watch, places, read_only=options.read_only)
         bench = Bench(fleet, watched, places, _plan(options), switch=switch, tell=Screen().tell)
@@ -139,16 +135,6 @@ async def _may_switch(places: Sequence[Place], options: Options) -> bool:
     sys.stderr.flush()
     typed: str = await asyncio.to_thread(sys.stdin.readline)
     return typed.strip() == host
-
-
-async def _watch(fleet: Fleet, config: Config, action: UnitAction, asked: asyncio.Future[ActionResult]) -> str | None:
-    wanted = wanted_of(config, action.host, action.unit)
-    probe = Probe(fleet, wanted, lambda _: None, Evidence(paths.state_folder()), will_start=True)
-    result = await probe.run(asked)
-    if result.verdict is Verdict.READY:
-        return None
-    cause = f": {result.cause.in_words}" if result.cause else ""
-    return f"{result.verdict.value}: {result.words}{cause}"
 
 
 class Screen:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dflashtui.model.events import failure_in_words
 from dflashtui.model.finding import Finding, Level
 from dflashtui.model.host import LinkState
+from dflashtui.model.rules_service import service_findings
 from dflashtui.model.unit import ActiveState, LoadState, Readiness
 from dflashtui.text import human_bytes, human_span, times
 
@@ -48,6 +49,7 @@ def findings(snapshot: HostSnapshot, now: datetime) -> tuple[Finding, ...]:
         causes = {cause.unit: cause for cause in snapshot.causes}
         found += [one for unit in snapshot.units or () for one in _unit(unit, causes.get(unit.name), now)]
         found += [one for gpu in snapshot.gpus or () for one in _gpu(gpu)]
+        found += service_findings(snapshot)
     ordered = sorted(found, key=lambda one: (SEVERITY[one[1]], one[2] or "", one[0]))
     return tuple(
         Finding(id=f"{rule}@{snapshot.name}", level=level, host=snapshot.name, unit=unit, message=message)

@@ -39,7 +39,7 @@ class Acted(Protocol):
 
 def must_share(config: Config, places: Sequence[Place]) -> bool:
     """Whether some of them are to run on the same GPU of the same host."""
-    if len(places) < 2:  # noqa: PLR2004 - a pair
+    if len(places) != 2:  # noqa: PLR2004 - a pair
         return False
     (first_host, first), (second_host, second) = places
     if first_host != second_host:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dflashtui.model.host import LinkState
+from dflashtui.model.service import ServiceState
 from dflashtui.model.unit import ActiveState, LoadState, Readiness
 from dflashtui.text import human_span, printable
 from dflashtui.tui.gpu_health import gpu_faults, gpu_warnings
@@ -59,12 +60,18 @@ def unit_state(unit: UnitStatus, now: datetime) -> State:
             return _state("×", f"failed{failure_in_brackets(unit)}", "bad")
         case ActiveState.ACTIVE:
             return _active(unit, now)
-        case ActiveState.INACTIVE if unit.load_state not in {LoadState.LOADED, LoadState.UNKNOWN, LoadState.STUB}:
-            return _state("◌", unit.load_state.value.replace("-", " "), "warn")
         case ActiveState.INACTIVE:
-            return _state("○", "inactive", "off")
+            return _inactive(unit)
         case state:
             return _moving(unit, state, now)
+
+
+def _inactive(unit: UnitStatus) -> State:
+    if unit.load_state not in {LoadState.LOADED, LoadState.UNKNOWN, LoadState.STUB}:
+        return _state("◌", unit.load_state.value.replace("-", " "), "warn")
+    if unit.service is ServiceState.UNEXPECTED_EXIT:
+        return _state("×", "ended by itself", "bad")
+    return _state("○", "inactive", "off")
 
 
 def _moving(unit: UnitStatus, state: ActiveState, now: datetime) -> State:
@@ -82,12 +89,25 @@ def _moving(unit: UnitStatus, state: ActiveState, now: datetime) -> State:
             return _state("◌", "unknown", "warn")
 
 
+SERVICES = {
+    ServiceState.PROVEN: ("●", "proven", "ok"),
+    ServiceState.HUNG: ("▲", "hung", "bad"),
+    ServiceState.DEGRADED: ("▲", "degraded", "warn"),
+    ServiceState.UNAUTHORISED: ("▲", "up, locked", "warn"),
+    ServiceState.WRONG_SERVICE: ("▲", "wrong service", "bad"),
+}
+"""What is said instead of the readiness."""
+
+
 def _active(unit: UnitStatus, now: datetime) -> State:
+    if unit.service in SERVICES:
+        return _state(*SERVICES[unit.service])
     match unit.readiness:
         case Readiness.READY:
             return _state("●", "ready", "ok")
         case Readiness.LOADING:
-            return _state("◐", f"loading{_age(unit.started_at or unit.since, now)}", "busy")
+            word = "warming" if unit.service is ServiceState.WARMING else "loading"
+            return _state("◐", f"{word}{_age(unit.started_at or unit.since, now)}", "busy")
         case Readiness.SICK:
             return _state("▲", "sick", "warn")
         case Readiness.FAILED:

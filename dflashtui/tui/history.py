@@ -23,15 +23,26 @@ class Sample(NamedTuple):
     power: float | None
 
 
+class ServiceSample(NamedTuple):
+    """One service at one moment; `None`: unknown."""
+
+    at: datetime
+    output_tokens_per_second: float | None
+    running: int | None
+    accept_length: float | None
+
+
 class History:
-    """A ring of samples for each GPU."""
+    """A ring of samples for each GPU, and for each service."""
 
     def __init__(self, kept: int = KEPT_SAMPLES) -> None:
         self._kept = kept
         self._rings: dict[tuple[str, int], deque[Sample]] = {}
+        self._services: dict[tuple[str, str], deque[ServiceSample]] = {}
 
     def note(self, host: HostSnapshot) -> None:
         """Keep what is new in a snapshot; one that was seen before adds nothing."""
+        self._note_services(host)
         if host.gpus_at is None:
             return
         for gpu in host.gpus or ():
@@ -40,6 +51,18 @@ class History:
                 memory = percent(gpu.memory_used_bytes, gpu.memory_total_bytes)
                 power = percent(gpu.power_watts, gpu.power_limit_watts)
                 ring.append(Sample(host.gpus_at, gpu.utilization_percent, memory, power))
+
+    def _note_services(self, host: HostSnapshot) -> None:
+        for unit in host.units or ():
+            if (load := unit.load) is None:
+                continue
+            ring = self._services.setdefault((host.name, unit.name), deque(maxlen=self._kept))
+            if not ring or ring[-1].at < load.at:
+                ring.append(ServiceSample(load.at, load.output_tokens_per_second, load.running, load.accept_length))
+
+    def of_service(self, host: str, unit: str) -> tuple[ServiceSample, ...]:
+        """The samples of a service, oldest first."""
+        return tuple(self._services.get((host, unit), ()))
 
     def of(self, host: str, index: int) -> tuple[Sample, ...]:
         """The samples of a GPU, oldest first."""

@@ -16,6 +16,7 @@ from dflashtui.tui.listing.widget import RowList
 from dflashtui.tui.log.widget import LogPane
 from dflashtui.tui.panes.detail_pane import DetailPane
 from dflashtui.tui.screen import MainScreen
+from dflashtui.tui.serving.sheet import Sheet
 
 SCOPES = (
     DflashApp,
@@ -28,6 +29,7 @@ SCOPES = (
     LightConfirm,
     RunScreen,
     TextScreen,
+    Sheet,
     CommandLine,
     CrashCard,
     CommandScreen,

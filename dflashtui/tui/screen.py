@@ -16,12 +16,15 @@ from dflashtui.tui.changes.keys import Changes
 from dflashtui.tui.copying import copy_choices
 from dflashtui.tui.details.gpu import gpu_lines
 from dflashtui.tui.details.host import host_lines
+from dflashtui.tui.details.service import service_lines
 from dflashtui.tui.details.unit import unit_lines
 from dflashtui.tui.dialogs.confirm import LightConfirm, Question
 from dflashtui.tui.dialogs.menu import Choice, Menu
 from dflashtui.tui.dialogs.text import TextScreen
 from dflashtui.tui.places import Place
 from dflashtui.tui.rows.problems import what_of
+from dflashtui.tui.serving.choices import ANSWERS, service_choices
+from dflashtui.tui.serving.desk import serve
 from dflashtui.tui.styled import Cell, cell
 from dflashtui.tui.subject import Kind, Subject
 
@@ -130,7 +133,8 @@ class MainScreen(Changes):
         if host is not None and host.xids and self.subject is not None and self.subject.kind in {Kind.HOST, Kind.GPU}:
             words = f"{len(host.xids)} Xid fault{'s' * (len(host.xids) > 1)}: seen, no longer an alarm"
             return (*verbs, Choice("x", "acknowledge", words, "acknowledge"))
-        return (*verbs, *(CHANGE_CHOICES if self.pushable_units else ()))
+        requests = service_choices(self.subjects, self.newest, self.config, may_change=bool(self._changeable()))
+        return (*verbs, *(CHANGE_CHOICES if self.pushable_units else ()), *requests)
 
     @work(group="action")
     async def action_actions(self) -> None:
@@ -139,6 +143,8 @@ class MainScreen(Changes):
         answer = await self.app.push_screen_wait(Menu(self._title(subjects), self._choices()))
         if answer == "acknowledge":
             self.fleet.acknowledge(subjects[0].host)
+        elif answer in ANSWERS:
+            await serve(self, answer, subjects)
         elif answer in CHANGES:
             await self.change(answer, subjects)
         elif answer is not None:
@@ -225,7 +231,9 @@ class MainScreen(Changes):
         picture = self.newest
         host, unit, gpu = picture.host(subject.host), picture.unit(subject), picture.gpu(subject)
         if subject.kind is Kind.UNIT and host is not None and unit is not None:
-            return unit_lines(host, unit, picture.now, PAGE_WIDTH)
+            samples = self.feed.history.of_service(subject.host, unit.name)
+            figures = service_lines(unit, samples, picture.now, PAGE_WIDTH)
+            return (*unit_lines(host, unit, picture.now, PAGE_WIDTH), *figures)
         if subject.kind is Kind.GPU and gpu is not None:
             return gpu_lines(gpu, self.feed.history.of(subject.host, gpu.index), picture.now, PAGE_WIDTH)
         return host_lines(host, picture.now, PAGE_WIDTH) if host is not None else (cell("no longer there", "dim"),)

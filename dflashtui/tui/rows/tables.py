@@ -48,7 +48,15 @@ UNITS = Table(
 )
 SERVICES = Table(
     "units",
-    (_GLYPH, Column("host", "host", 6, 20, keep=1, middle=True, is_measured=True, letter="h"), *_UNIT_COLUMNS),
+    (
+        _GLYPH,
+        Column("host", "host", 6, 20, keep=1, middle=True, is_measured=True, letter="h"),
+        *_UNIT_COLUMNS[:4],
+        Column("load", "load", 6, align="right", keep=3, letter="l"),
+        Column("tokens", "tokens/s", 8, align="right", keep=3, letter="t"),
+        Column("accept", "accept", 6, align="right", keep=4, letter="e"),
+        *_UNIT_COLUMNS[4:],
+    ),
     'no watched unit on any host – name some in hosts.toml: units = ["…"]',
 )
 GPUS = Table("GPUs", (_GLYPH, *_GPU_COLUMNS), "no GPU on this host")

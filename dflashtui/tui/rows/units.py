@@ -8,6 +8,7 @@ from dflashtui.model.host import LinkState
 from dflashtui.model.unit import ActiveState
 from dflashtui.text import printable
 from dflashtui.tui import cells
+from dflashtui.tui.details.service import phase_words
 from dflashtui.tui.glyphs import State, unit_state
 from dflashtui.tui.listing.table import Row
 from dflashtui.tui.rows.words import ranges, unit_label
@@ -46,15 +47,18 @@ def service_rows(picture: Picture) -> tuple[Row, ...]:
 
 def _row(host: HostSnapshot, unit: UnitStatus, now: datetime, place: tuple[Cell, ...]) -> Row:
     state = unit_state(unit, now)
-    shown = (cell(unit_label(unit.name), "strong"), cell(state.word, _word_tone(state)), *_values(host, unit, now))
+    values, orders = _values(host, unit, now), _sort_values(host, unit, now)
+    if place:
+        values, orders = (*values[:2], *load_cells(unit), *values[2:]), (*orders[:2], *load_orders(unit), *orders[2:])
+    shown = (cell(unit_label(unit.name), "strong"), cell(state.word, _word_tone(state)), *values)
     if is_old(host, now):
         shown = tuple(toned(pieces, "stale") for pieces in shown)
     name = printable(unit.name)
-    values: tuple[float | str | None, ...] = (name, float(state.rank), *_sort_values(host, unit, now))
+    order: tuple[float | str | None, ...] = (name, float(state.rank), *orders)
     return Row(
         unit_subject(host.name, unit.name),
         (cell(state.glyph, state.role), *place, *shown),
-        (None, *((host.name,) if place else ()), *values),
+        (None, *((host.name,) if place else ()), *order),
         text=f"{host.name} {name} {state.word} {printable(unit.description)}".lower(),
         problem=state.role in {"bad", "warn"} or bool(unit.needs_reload),
     )
@@ -82,6 +86,30 @@ def _values(host: HostSnapshot, unit: UnitStatus, now: datetime) -> tuple[Cell, 
     )
 
 
+def load_cells(unit: UnitStatus) -> tuple[Cell, Cell, Cell]:
+    """`3+2` (they run, they wait), tokens a second, accept length."""
+    load = unit.load
+    if load is None:
+        return cells.UNKNOWN, cells.UNKNOWN, cells.UNKNOWN
+    waiting = f"+{load.queued}" if load.queued else ""
+    requests: Cell = ((str(load.running), ""), (waiting, "warn")) if load.running is not None else cells.UNKNOWN
+    speed, length = load.output_tokens_per_second, load.accept_length
+    return (
+        requests,
+        cells.UNKNOWN if speed is None else cell(f"{speed:.0f}"),
+        cells.UNKNOWN if length is None else cell(f"{length:.2f}"),
+    )
+
+
+def load_orders(unit: UnitStatus) -> tuple[float | None, float | None, float | None]:
+    """By which the three are sorted."""
+    load = unit.load
+    if load is None:
+        return None, None, None
+    requests = None if load.running is None else float(load.running + (load.queued or 0))
+    return requests, load.output_tokens_per_second, load.accept_length
+
+
 def gpus_of(host: HostSnapshot, unit: str) -> str:
     """Indexes of the GPUs on which processes of a unit hold memory: `0-3`."""
     held = [gpu.index for gpu in host.gpus or () if any(process.unit == unit for process in gpu.processes or ())]
@@ -91,7 +119,7 @@ def gpus_of(host: HostSnapshot, unit: str) -> str:
 def _note(unit: UnitStatus) -> Cell:
     if unit.needs_reload:
         return cell("daemon-reload needed", "warn")
-    words = printable(unit.load_error or unit.readiness_detail or unit.description, limit=200)
+    words = printable(unit.load_error or phase_words(unit) or unit.readiness_detail or unit.description, limit=200)
     return cell(words, "dim") if words else EMPTY
 
 

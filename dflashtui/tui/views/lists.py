@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflashtui.tui.details.gpu import gpu_lines
+from dflashtui.tui.details.service import service_lines
 from dflashtui.tui.details.unit import unit_lines
 from dflashtui.tui.panes.detail_pane import DetailPane
 from dflashtui.tui.panes.list_pane import ListPane
@@ -67,7 +68,10 @@ class ServicesView(View):
         unit = picture.unit(subject) if subject else None
         host = picture.host(subject.host) if subject else None
         if unit is not None and host is not None:
-            self._detail.lines = unit_lines(host, unit, picture.now, self._detail.room)
+            room = self._detail.room
+            samples = self.history.of_service(host.name, unit.name)
+            figures = service_lines(unit, samples, picture.now, room)
+            self._detail.lines = (*unit_lines(host, unit, picture.now, room), *figures)
 
 
 class GpusView(View):

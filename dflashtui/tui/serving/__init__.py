@@ -1,0 +1,1 @@
+"""Real requests to services, from the console: smoke and bench."""
