@@ -79,6 +79,9 @@ def _shortfalls(found: Survey) -> Iterable[str]:
     for fact in found.of("distributions"):
         if "site" in fact and "name" not in fact:
             yield f"{fact['site']}: {fact.get('problem')}"
+    for fact in found.of("binaries"):
+        if "unread" in fact:
+            yield f"{fact['unread']}: {fact['problem']}"
     for fact in found.of("place"):
         yield " ".join(str(value) for value in fact.values())
 

@@ -38,7 +38,8 @@ def found(order: Dict[str, Any], place: Place) -> Iterator[Dict[str, Any]]:
     `order`: `packages`, folders or modules at the top of site-packages to look at; absent: all.
     """
     folders = sites(place.path)
-    files = list(_shared(folders, order.get("packages"), place))
+    unread: Dict[str, str] = {}
+    files = list(_shared(folders, order.get("packages"), place, unread))
     environment = _Environment(files, folders)
     count = 0
     for path, top in files:
@@ -49,28 +50,32 @@ def found(order: Dict[str, Any], place: Place) -> Iterator[Dict[str, Any]]:
         count += 1
         if fact:
             yield {"binary": path, "top": top, "owner": environment.owner(path), **fact}
+    for folder, problem in unread.items():
+        yield {"unread": folder, "problem": problem}
     yield {"binaries": count, "looked_at": list(folders)}
 
 
-def _shared(folders: Iterable[str], tops: Optional[List[str]], place: Place) -> Iterator[Tuple[str, str]]:
-    """Path and top folder of every shared object. Links to folders are not followed."""
+def _shared(
+    folders: Iterable[str], tops: Optional[List[str]], place: Place, unread: Dict[str, str]
+) -> Iterator[Tuple[str, str]]:
+    """Path and top folder of every shared object. Links to folders are not followed; `unread` takes what is closed."""
     for folder in folders:
-        for entry in _entries(folder):
+        for entry in _entries(folder, unread):
             name = entry.name.split(".")[0]
             if tops is not None and name not in tops:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                for path in _below(entry.path, place):
+                for path in _below(entry.path, place, unread):
                     yield path, entry.name
             elif SHARED.search(entry.name):
                 yield entry.path, name
 
 
-def _below(folder: str, place: Place) -> Iterator[str]:
+def _below(folder: str, place: Place, unread: Dict[str, str]) -> Iterator[str]:
     waiting = [folder]
     while waiting:
         place.check()
-        for entry in _entries(waiting.pop()):
+        for entry in _entries(waiting.pop(), unread):
             if entry.is_dir(follow_symlinks=False):
                 if entry.name != "__pycache__":
                     waiting.append(entry.path)
@@ -78,11 +83,13 @@ def _below(folder: str, place: Place) -> Iterator[str]:
                 yield entry.path
 
 
-def _entries(folder: str) -> List[Any]:
+def _entries(folder: str, unread: Optional[Dict[str, str]] = None) -> List[Any]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
+    except OSError as problem:
+        if unread is not None:
+            unread[folder] = problem.strerror or str(problem)
         return []
 
 

@@ -121,6 +121,10 @@ async def test_binaries_are_judged_as_the_loader_judges_them(fleet: TestFleet, i
         "binaries:symbols:sgl-kernel": "fatal",
         "binaries:libraries:sgl-kernel": "fatal",
     }
+    fleet.check("gpu-a", "mkdir", "-m", "700", f"{SITE}/closed")
+    async with question(inventory, "gpu-a", user="ops") as one:
+        (closed,) = (finding for finding in await preflight_binaries.check(one) if finding.level == "unknown")
+    assert closed.message == f"not all was read: {SITE}/closed: Permission denied"
     path = f"{SITE}/sgl_kernel/common_ops.so"
     assert "undefined symbol: _ZN3c106detail3oldEv" in found["binaries:symbols:sgl-kernel"].evidence
     program = "import ctypes, sys; ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL | 2)"
