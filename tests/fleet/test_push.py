@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import json
-from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from dflashtui.cli import main
-from dflashtui.config.model import Host
 from dflashtui.exit_code import ExitCode
 from dflashtui.model.push import Outcome, PushResult
 from dflashtui.ops.diff import Layer, LayerState, unit_diff
 from dflashtui.ops.push import Push, Terms, new_change, resolve, wanted_text
 from dflashtui.ops.render import Rendered
-from dflashtui.source.pusher import Pusher, pusher
-from dflashtui.transport.connect import open_transport
-from dflashtui.transport.gate import HandshakeGate
-from tests.support.tcp_proxy import TcpProxy, tcp_proxy
+from tests.support.tcp_proxy import tcp_proxy
 
 from .journal_reader import until
+from .push_hosts import entry, on, through
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from dflashtui.transport.base import Transport
+    from dflashtui.config.model import Host
     from tests.fleet.harness.fleet import TestFleet
 
 pytestmark = pytest.mark.timeout(120)
@@ -48,32 +44,6 @@ def bare(fleet: TestFleet) -> Iterator[TestFleet]:
         fleet.exec(host, "systemctl", "stop", UNIT)
         fleet.exec(host, "systemctl", "reset-failed", UNIT)
         fleet.exec(host, "sh", "-c", f"rm -rf {STATE} {PATH} {PATH}.d; systemctl daemon-reload")
-
-
-def entry(fleet: TestFleet, user: str = "root", **more: object) -> Host:
-    return Host(
-        name=HOST,
-        address=fleet.hosts[HOST].address,
-        user=user,
-        identity_file=fleet.identity_file,
-        known_hosts=fleet.known_hosts,
-    ).model_copy(update=more)
-
-
-@asynccontextmanager
-async def on(host: Host) -> AsyncIterator[Pusher]:
-    """The pusher on a connection of its own."""
-    async with (
-        open_transport(host, gate=HandshakeGate(), report_step=lambda _: None) as transport,
-        over(transport, host) as opened,
-    ):
-        yield opened
-
-
-@asynccontextmanager
-async def over(transport: Transport, host: Host) -> AsyncIterator[Pusher]:
-    async with pusher(transport.stream, host.name, manager=host.manager, become=host.become, who="a test") as opened:
-        yield opened
 
 
 async def push(host: Host, text: str = NEW, unit: str = UNIT, terms: Terms | None = None) -> PushResult:
@@ -120,7 +90,7 @@ def test_edit_diff_push_diff_roll_back_on_the_command_line(
 
 
 async def test_each_layer_is_told_and_a_change_by_hand_needs_a_word(bare: TestFleet) -> None:
-    host = entry(bare)
+    host = entry(bare, HOST)
     assert (await push(host, OLD)).outcome is Outcome.DONE
     bare.check(HOST, "systemctl", "start", UNIT)
     bare.check(HOST, "sh", "-c", f"echo '# by hand' >>{PATH}; mkdir {PATH}.d; echo '[Service]' >{PATH}.d/more.conf")
@@ -144,7 +114,7 @@ async def test_each_layer_is_told_and_a_change_by_hand_needs_a_word(bare: TestFl
 
 
 async def test_what_systemd_says_of_a_text_refuses_it_and_others_are_named_before_the_reload(bare: TestFleet) -> None:
-    host = entry(bare)
+    host = entry(bare, HOST)
     tried = await push(host, NEW.replace("/bin/sleep", "/nonexistent"), terms=Terms(dry_run=True))
     assert tried.outcome is Outcome.REFUSED
     assert "Command /nonexistent is not executable" in tried.message
@@ -161,7 +131,7 @@ async def test_what_systemd_says_of_a_text_refuses_it_and_others_are_named_befor
 
 
 async def test_what_stands_in_the_way_on_a_real_host(bare: TestFleet) -> None:
-    host = entry(bare)
+    host = entry(bare, HOST)
     bare.check(HOST, "systemd-run", f"--unit={UNIT}", "sleep", "1000")
     transient = await push(host)
     bare.check(HOST, "systemctl", "stop", UNIT)
@@ -187,19 +157,19 @@ async def test_what_stands_in_the_way_on_a_real_host(bare: TestFleet) -> None:
 
 
 async def test_sudo_with_and_without_the_rule_and_a_plain_user(bare: TestFleet) -> None:
-    denied = await push(entry(bare, "sud", become="sudo"))
+    denied = await push(entry(bare, HOST, "sud", become="sudo"))
     assert denied.outcome is Outcome.REFUSED
     assert "NOPASSWD: /usr/bin/python3" in denied.message
     bare.write_file(HOST, "/etc/sudoers.d/push", "sud ALL=(root) NOPASSWD: /usr/bin/python3\n", mode=0o440)
-    assert (await push(entry(bare, "sud", become="sudo"))).outcome is Outcome.DONE
+    assert (await push(entry(bare, HOST, "sud", become="sudo"))).outcome is Outcome.DONE
     assert bare.check(HOST, "stat", "-c", "%U:%G %a", PATH) == b"root:root 644\n"
-    plain = await push(entry(bare, "ops"), OLD)
+    plain = await push(entry(bare, HOST, "ops"), OLD)
     assert "only root may write there" in plain.message
 
 
 async def test_a_users_own_manager(bare: TestFleet) -> None:
     home = "/home/ops"
-    host = entry(bare, "ops", manager="user")
+    host = entry(bare, HOST, "ops", manager="user")
     try:
         assert (await push(host)).outcome is Outcome.DONE
         folder = f"{home}/.config/systemd/user"
@@ -213,7 +183,7 @@ async def test_a_users_own_manager(bare: TestFleet) -> None:
 
 
 async def test_the_host_undoes_by_itself_unless_it_is_told_that_all_is_well(bare: TestFleet) -> None:
-    host = entry(bare)
+    host = entry(bare, HOST)
     await push(host, OLD)
     bare.check(HOST, "systemctl", "start", UNIT)
     kept, fired = new_change(), new_change()
@@ -240,17 +210,17 @@ async def test_the_host_undoes_by_itself_unless_it_is_told_that_all_is_well(bare
 
 
 async def test_cut_anywhere_the_host_says_what_became_of_it(bare: TestFleet, tmp_path: Path) -> None:
-    direct = entry(bare)
+    direct = entry(bare, HOST)
     await push(direct, OLD)
     async with tcp_proxy(22, bare.hosts[HOST].address) as proxy:
-        through, outcomes = _through(bare, proxy, tmp_path), set[Outcome]()
+        proxied, outcomes = through(bare, HOST, proxy.port, tmp_path), set[Outcome]()
         there = NEW
-        assert (await push(through, there)).outcome is Outcome.DONE
+        assert (await push(proxied, there)).outcome is Outcome.DONE
         conversation = proxy.passed_bytes
         for step in range(CUTS):
             wanted = OLD if there == NEW else NEW
             proxy.passed_bytes, proxy.cut_after_bytes = 0, conversation * (step + 3) // (CUTS + 3)
-            result = await push(through, wanted)
+            result = await push(proxied, wanted)
             proxy.cut_after_bytes = None
             if result.outcome is Outcome.UNKNOWN:
                 result = await resolve(partial(on, direct), result)
@@ -264,12 +234,3 @@ async def test_cut_anywhere_the_host_says_what_became_of_it(bare: TestFleet, tmp
     left = bare.check(HOST, "sh", "-c", f"find /etc/systemd/system {STATE} -name '*.dflash-*' -o -name 'staged-*'")
     assert left == b""
     await until(lambda: not bare.exec(HOST, "pgrep", "-f", "python3 -I -S -u").stdout)
-
-
-def _through(fleet: TestFleet, proxy: TcpProxy, tmp_path: Path) -> Host:
-    """The host behind the proxy, its keys known under the proxy's address."""
-    known = tmp_path / "known_hosts"
-    address = fleet.hosts[HOST].address
-    keys = [line.split(" ", 1)[1] for line in fleet.known_hosts.read_text().splitlines() if address in line]
-    known.write_text("".join(f"[127.0.0.1]:{proxy.port} {key}\n" for key in keys))
-    return entry(fleet, address="127.0.0.1", port=proxy.port, known_hosts=known)
