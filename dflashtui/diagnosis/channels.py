@@ -71,10 +71,12 @@ class Channels:
 
     def _for(self, text: str, look: Stripped, pid: int | None, now: int) -> Channel | None:
         for channel in reversed(self._open):
+            if channel.rest is not None and channel.rest.startswith(look.shape) and channel.is_torn(now):
+                return channel
             if channel.pid != pid:
                 continue
             if channel.rest is not None:
-                if channel.rest == look.shape or (not look.shape and channel.is_torn(now)):
+                if channel.rest == look.shape:
                     return channel
                 if channel.shape == look.shape and not look.text:
                     return channel

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dflashtui.text import ESCAPE_SEQUENCE
 
+FENCE = "```"
+"""A line of a pasted log that is none of the log's."""
 HEAD_CHARACTERS = 16_384
 TAIL_CHARACTERS = 49_152
 MAX_PIECES = 64
@@ -24,3 +26,21 @@ def pieces(text: str) -> list[str]:
         return [text.rstrip()]
     split = [piece.rstrip() for piece in text.rstrip("\r").split("\r") if piece.strip()]
     return [*split[: MAX_PIECES // 4], *split[MAX_PIECES // 4 :][-MAX_PIECES:]] if len(split) > MAX_PIECES else split
+
+
+class Margin:
+    """What all lines so far begin with, of blanks: a log that was pasted into a list or a block is indented."""
+
+    def __init__(self) -> None:
+        self._blanks: str | None = None
+
+    def without(self, text: str) -> str:
+        """The text without the margin. Once a line begins without blanks there is none."""
+        if self._blanks == "" or not text.strip():
+            return text
+        own = text[: len(text) - len(text.lstrip(" \t"))]
+        margin = own if self._blanks is None else self._blanks
+        while not own.startswith(margin):
+            margin = margin[:-1]
+        self._blanks = margin
+        return text[len(margin) :]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis.candidate import Candidate, cause
+from dflashtui.diagnosis.cleaning import pieces
 from dflashtui.diagnosis.form import Weight
 from dflashtui.diagnosis.kinds import kind_of
 from dflashtui.diagnosis.line import Line
@@ -101,7 +102,7 @@ def _last_words(run: Run, end: Candidate) -> list[Candidate]:
     line = run.last_words
     if line is None or end.kind not in {None, "unknown"} or not any(char.isalpha() for char in line.text):
         return []
-    look = strip(line.text)
+    look = strip(next(reversed(pieces(line.text)), ""))
     said = Candidate(end.order, Weight.GENERAL, line, last=line.number, label=look.process, pid=line.pid)
     said.message = look.text.strip()
     return [said] if said.message else []

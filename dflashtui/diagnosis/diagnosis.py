@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis import expand, grammar, native, outside, roles
 from dflashtui.diagnosis.banner import NO_DIGITS, Banner
-from dflashtui.diagnosis.cleaning import HEAD_CHARACTERS, TAIL_CHARACTERS, pieces
+from dflashtui.diagnosis.cleaning import FENCE, HEAD_CHARACTERS, TAIL_CHARACTERS, Margin, pieces
 from dflashtui.diagnosis.concluding import conclude, first_cause, has_failed
 from dflashtui.diagnosis.forms_keepers import OTHERS_SAY
 from dflashtui.diagnosis.openings import opens
@@ -38,6 +38,7 @@ class Diagnosis:
     def __init__(self) -> None:
         self._scene = Scene()
         self._banner = Banner()
+        self._margin = Margin()
         self._past: list[Cause] = []
         self._pending: dict[str, Line] = {}
         """Lines that journald cut, by stream: their rest comes with the stream's next entry."""
@@ -137,8 +138,8 @@ class Diagnosis:
         self._scene.begin_run(line)
 
     def _piece(self, text: str, line: Line) -> None:
-        look = strip(text)
-        if look.text.startswith(outside.EXPLANATIONS):
+        look = strip(self._margin.without(text) if line.identifier is None else text)
+        if look.text.startswith(outside.EXPLANATIONS) or text.startswith(FENCE):
             return
         if outside.is_of_manager(look, line):
             if outside.is_next_start(self._scene, look.text):

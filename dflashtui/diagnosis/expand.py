@@ -44,7 +44,7 @@ def _of_json(text: str) -> Record | None:
         return None
     log = fields.get("log")
     if isinstance(log, str) and "stream" in fields:
-        return Record([log.rstrip("\n")], is_stream=True)
+        return Record([log.rstrip()], is_stream=True)
     texts = [line for key in (*TEXT_KEYS, *TRACE_KEYS) for line in _lines(fields.get(key))]
     return Record(texts[:MAX_LINES], _word(fields, LEVEL_KEYS), _process(fields)) if texts else None
 

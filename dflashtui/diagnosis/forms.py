@@ -227,8 +227,8 @@ FORMS: tuple[Form, ...] = (
     ),
     form(
         "ggml",
-        ": cuda error",
-        r"(?P<text>(?P<file>[\w./+-]{1,300}\.(?:cu|cpp)):(?P<line>\d+): CUDA error)$",
+        "cuda error",
+        r"(?P<text>(?:(?P<file>[\w./+-]{1,300}\.(?:cu|cpp)):(?P<line>\d+): |^)CUDA error)$",
         STATUS,
         "cuda-error",
     ),

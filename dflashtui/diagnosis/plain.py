@@ -115,6 +115,8 @@ def _general(scene: Scene, bare: str, by: Written) -> bool:
     if look.level in roles.QUIET_LEVELS or len(bare) > GENERAL_LIMIT or roles.NOT_FATAL_CONTEXT.search(bare):
         return False
     exception = grammar.exception_line(bare)
+    if exception and exception.type.endswith("Warning"):
+        return False
     if exception and exception.is_sure and not look.text.startswith(" "):
         candidate = scene.candidate(Weight.GENERAL, by)
         candidate.exception = exception.type if exception.type != "Error" else None

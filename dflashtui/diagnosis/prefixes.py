@@ -123,13 +123,19 @@ TOKENS: tuple[Token, ...] = (
     _token("rank", "[", r"\[(?P<label>(?:default|worker|trainer|local_rank|node)\d+)\]: ?"),
     _token("container", "[", r"\[(?P<label>pod/[\w.-]+/[\w.-]+)\] "),
     _token("container", CAPITALS + SMALL, r"(?P<label>[\w.-]{1,100}) {1,60}\| ?", after=(None,)),
+    _token("container", CAPITALS + SMALL, r"(?P<label>[\w.-]{1,100}[-_]\d{1,4}) {1,60}\| ?", after=("time", "writer")),
     _token("separator", "s", r"(?:stderr|stdout)(?:: ?| [FP] )"),
     _token("container", CAPITALS + SMALL + DIGITS, r"(?P<label>[\w.-]{1,100}) STD(?:OUT|ERR): ?", after=(None,)),
-    _token("separator", "-|", r"[-|] +", after=("time", "level", "source", "name", "writer")),
+    _token("separator", "-|", r"(?:-|\|(?!.*\|$)) +", after=("time", "level", "source", "name", "writer")),
     _token("name", CAPITALS + SMALL + "_", rf"[\w.:<>-]{{1,120}} +[-|] +(?=(?:{LEVELS})\b)", after=("separator",)),
     _token("name", CAPITALS + SMALL + "_", r"[\w.:<>-]{1,120} +\| +", after=("separator",)),
     _token("name", "[", r"\[(?P<pid>\d{1,10})\]:? +", after=("time", "level", "name")),
-    _token("name", "[", r"\[(?:MainThread|MainProcess|[a-z][\w.]{2,60})\]:? +", after=("time", "level", "name")),
+    _token(
+        "name",
+        "[",
+        r"\[(?:MainThread|MainProcess|(?!sgl_kernel\])[a-z][\w.]{2,60})\]:? +",
+        after=("time", "level", "name"),
+    ),
 )
 BY_START: dict[str, tuple[Token, ...]] = {
     start: tuple(token for token in TOKENS if start in token.starts)

@@ -70,7 +70,7 @@ NOT_FATAL_CONTEXT = re.compile(
     r"non-fatal|continuing)|object address  :|"
     r"can yield errors"
 )
-PYTHON_WARNING = re.compile(r"^\s*warnings\.warn\(|:\d+: \w{0,60}Warning: ")
+PYTHON_WARNING = re.compile(r"^\s*warnings\.warn\(|^\w{0,60}Warning: |:\d+: \w{0,60}Warning: ")
 """They announce nothing of what comes behind them."""
 ANNOUNCING = re.compile(
     r":$|fail|error|exception|could not|cannot|unable|ignor|warn|traceback|problem|not (?:available|there|found)",

@@ -14,7 +14,8 @@ STEMS = (
     "not found", "cannot ", "can't ", "could", "unable", "no such", "of memory", "xid ", 'file "', "timed out",
     "denied", "assert", "dumped", "refused", "in use", "invalid", "illegal", "nccl warn", "systemd", "exit",
     "signal", "startup complete", "listening", "unavailable", "smashing", "corrupt", "double free", "segfault",
-    "n fault", "s fault", "watchdog timeout", "supported", "shutting", "nvrm", "must be",
+    "n fault", "s fault", "watchdog timeout", "ready to roll", "uvicorn running", "slots are idle",
+    "server started", "supported", "shutting", "nvrm", "must be",
 )  # fmt: skip
 """In lower case. A line without any of them can neither begin nor be a finding."""
 BYTE_STEMS = tuple(stem.encode() for stem in STEMS)
