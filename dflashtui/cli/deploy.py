@@ -58,6 +58,8 @@ class Target:
     texts: tuple[Rendered, ...]
     leaves: tuple[str, ...]
     """Hosts on which it is stopped once it is ready on the others."""
+    moves_from: str | None = None
+    """A host of the inventory's, where all of the chosen ones are others."""
 
 
 def run_deploy(options: Options) -> int:
@@ -76,12 +78,13 @@ def target(config: Config, unit: str, options: Options) -> Target:
     leaves = tuple(name for name in defined.hosts if name not in chosen) if options.stop_old else ()
     if options.stop_old and not leaves:
         raise ConfigError([f"--stop-old: {unit} is defined for no other host than {', '.join(chosen)}"])
-    parts = [*chosen, *leaves]
+    moves_from = None if set(chosen) & set(defined.hosts) else next(iter(defined.hosts), None)
+    parts = list(dict.fromkeys([*chosen, *leaves, *([moves_from] if moves_from else [])]))
     units = tuple(one.model_copy(update={"hosts": tuple(parts)}) if one.name == unit else one for one in config.units)
     hosts = (config.host(name) for name in parts)
     watching = tuple(host.model_copy(update={"units": tuple(dict.fromkeys((*host.units, unit)))}) for host in hosts)
     texts = tuple(rendered(config, unit, name) for name in chosen)
-    return Target(config.model_copy(update={"hosts": watching, "units": units}), unit, texts, leaves)
+    return Target(config.model_copy(update={"hosts": watching, "units": units}), unit, texts, leaves, moves_from)
 
 
 async def _run(wanted: Target, options: Options) -> ExitCode:
@@ -133,7 +136,9 @@ async def _deployed(wanted: Target, here: Here, options: Options, *, force: bool
         arms_undo=options.rollback,
         read_only=options.read_only,
         limit_seconds=options.timeout_seconds,
-        preflight=preflight_step(here.fleet, wanted.config, wanted.unit, force=options.force),
+        preflight=preflight_step(
+            here.fleet, wanted.config, wanted.unit, force=options.force, moves_from=wanted.moves_from
+        ),
     )
     log = DeployLog(folder, wanted.unit, [host.name for host in here.hosts])
     live = LiveTable(options, [one.host for one in wanted.texts])

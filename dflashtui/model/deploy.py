@@ -68,6 +68,8 @@ class Outcome(StrEnum):
     FAILED = "failed"
     PUT_BACK = "put-back"
     """The new text failed; the old one is there again, and its service is ready."""
+    STOPPED = "stopped"
+    """The host that the unit has left."""
     UNKNOWN = "unknown"
     SKIPPED = "skipped"
     INTERRUPTED = "interrupted"

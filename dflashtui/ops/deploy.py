@@ -150,7 +150,7 @@ class _HostRun:
     async def stop(self) -> HostDeploy:
         """The one step of a host that the unit leaves."""
         end = await self._step(Step.STOP_OLD, self._means.stop(self._host))
-        return self._ended(OUTCOMES.get(end.state, Outcome.READY))
+        return self._ended(OUTCOMES.get(end.state, Outcome.STOPPED))
 
     async def _forward(self) -> Outcome:
         if self._plan.preflights:

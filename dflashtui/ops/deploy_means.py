@@ -160,7 +160,7 @@ class RealMeans:
     async def stop(self, host: str) -> StepEnd:
         """See `Means`."""
         result = await self._acted(host, Verb.STOP)
-        return StepEnd(state=ACTED[result.ok], words=_without_host(result.message, host))
+        return _acted_end(result)
 
     def _job(self, host: str) -> PushJob:
         text, look_ = self._s.texts[host], self._s.seen[host].look
@@ -202,8 +202,7 @@ class RealMeans:
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(probe.run(asked))
             result = await self._acted(host, Verb.RESTART)
-            words = result.result if result.ok else _without_host(result.message, host)
-            restarted(StepEnd(state=ACTED[result.ok], words=words))
+            restarted(_acted_end(result))
             asked.set_result(result)
         return watching.result()
 
@@ -246,5 +245,6 @@ def _told(result: PushResult) -> str:
     return result.message.removeprefix(f"{result.host}: {result.unit}: ")
 
 
-def _without_host(words: str, host: str) -> str:
-    return words.removeprefix(f"{host}: ")
+def _acted_end(result: ActionResult) -> StepEnd:
+    words = result.result if result.ok else result.message.removeprefix(f"{result.action.host}: ")
+    return StepEnd(state=ACTED[result.ok], words=words)

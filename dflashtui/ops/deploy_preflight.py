@@ -18,19 +18,34 @@ if TYPE_CHECKING:
 LINES_SHOWN = 12
 
 
-def preflight_step(fleet: Fleet, config: Config, unit: str, *, force: bool) -> Callable[[str], Awaitable[StepEnd]]:
-    """What looks at a host. `force`: fatal findings are told, and stop nothing."""
+def preflight_step(
+    fleet: Fleet, config: Config, unit: str, *, force: bool, moves_from: str | None = None
+) -> Callable[[str], Awaitable[StepEnd]]:
+    """What looks at a host, and compares it with the one that the unit moves from.
+
+    `force`: what is fatal is told, and stops nothing.
+    """
 
     async def look(host: str) -> StepEnd:
+        from dflashtui.ops.deploy_compare import compared_step  # noqa: PLC0415 - as the next
         from dflashtui.ops.preflight import preflight  # noqa: PLC0415 - its many checks, only where they are asked for
 
         try:
             found = await preflight(config, unit, config.host(host), FleetTransport(fleet, host))
         except DflashError as failure:
             return StepEnd(state=StepState.UNKNOWN, words=str(failure))
-        return step_end(found, force=force)
+        end = step_end(found, force=force)
+        if moves_from is None:
+            return end
+        return both(end, await compared_step(fleet, config, unit, host, moves_from, force=force))
 
     return look
+
+
+def both(first: StepEnd, second: StepEnd) -> StepEnd:
+    """Two looks as one step: it fails if either does. Pure."""
+    state = first.state if first.state is not StepState.DONE else second.state
+    return StepEnd(state=state, words=f"{first.words}; {second.words}", lines=(*first.lines, *second.lines))
 
 
 def step_end(found: Preflight, *, force: bool) -> StepEnd:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {
     Outcome.READY: ExitCode.OK,
+    Outcome.STOPPED: ExitCode.OK,
     Outcome.LOADING: ExitCode.WARNING,
     Outcome.UNKNOWN: ExitCode.UNKNOWN,
     Outcome.INTERRUPTED: ExitCode.INTERRUPTED,

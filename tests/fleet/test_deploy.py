@@ -125,7 +125,7 @@ def test_a_unit_moves_to_another_host_and_the_old_one_is_stopped_last(fleet: Tes
     console.define(hosts=("gpu-a",))
     console.deploy(code=0)
     rows = console.deploy("--host", "gpu-b", "--stop-old", code=0)
-    assert (rows["gpu-b"]["outcome"], states(rows["gpu-a"])) == ("ready", {"stop old": "done"})
+    assert (rows["gpu-b"]["outcome"], rows["gpu-a"]["outcome"]) == ("ready", "stopped")
     assert is_active(fleet, "gpu-b")
     assert not is_active(fleet, "gpu-a")
 

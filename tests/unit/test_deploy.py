@@ -152,7 +152,7 @@ async def test_a_text_that_was_there_already_is_not_put_back() -> None:
 async def test_the_old_host_is_stopped_only_after_the_new_one_is_ready() -> None:
     good, bad = Script(), Script(a_start=CRASHED)
     rows = await deployed(good, "a", stops_on=("old",))
-    assert [row.host for row in rows] == ["a", "old"]
+    assert [(row.host, row.outcome) for row in rows] == [("a", Outcome.READY), ("old", Outcome.STOPPED)]
     assert good.asked[-1] == "old stop"
     await deployed(bad, "a", stops_on=("old",))
     assert "old stop" not in bad.asked

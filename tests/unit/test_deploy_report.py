@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dflashtui.exit_code import ExitCode
-from dflashtui.model.deploy import HostDeploy, Outcome, Step, StepNews, StepState
+from dflashtui.model.comparison import Compared, Comparison, Remark, Stand
+from dflashtui.model.deploy import HostDeploy, Outcome, Step, StepEnd, StepNews, StepState
+from dflashtui.ops.deploy_compare import compared_end
+from dflashtui.ops.deploy_preflight import both
 from dflashtui.ops.deploy_record import RECORDS_KEPT, DeployLog
 from dflashtui.ops.deploy_report import document, exit_code, lines, table
 
@@ -95,3 +98,39 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     log.keep(row("a", None, PUSHED))
     assert log.problem is not None
     assert "cannot be written" in log.problem
+
+
+def compared(*rows: Compared) -> StepEnd:
+    return compared_end(Comparison(hosts=("old", "new"), rows=rows), "new", "old", force=False)
+
+
+TORCH = Compared(
+    name="torch",
+    group="decisive",
+    stands=(Stand(value="2.11.0+cu130", hosts=("old",)), Stand(value="2.11.0+cu128", hosts=("new",))),
+    fatal=(Remark(host="new", message="sgl-kernel wants libcudart.so.13"),),
+)
+SOUND = Compared(
+    name="soundfile",
+    group="package",
+    stands=(Stand(value="0.13.1", hosts=("old",)), Stand(value=None, hosts=("new",))),
+)
+
+
+def test_a_move_tells_what_the_new_host_lacks_and_stops_at_what_is_fatal() -> None:
+    end = compared(SOUND)
+    assert (end.state, end.words) == (StepState.DONE, "1 differences from old")
+    assert end.lines == ("soundfile: absent here, 0.13.1 on old",)
+    fatal = compared(SOUND, TORCH)
+    assert fatal.state is StepState.FAILED
+    assert fatal.lines[:2] == (
+        "fatal: torch: 2.11.0+cu128 here, 2.11.0+cu130 on old",
+        "fatal: sgl-kernel wants libcudart.so.13",
+    )
+    assert compared().words == "the same environment as old"
+
+
+def test_two_looks_are_one_step_that_fails_if_either_does() -> None:
+    fine, bad = StepEnd(state=StepState.DONE, words="fine"), StepEnd(state=StepState.FAILED, words="bad", lines=("x",))
+    assert both(fine, bad) == StepEnd(state=StepState.FAILED, words="fine; bad", lines=("x",))
+    assert both(bad, fine).state is StepState.FAILED

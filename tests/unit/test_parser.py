@@ -1,10 +1,12 @@
 """The command line of the contract."""
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from dflashtui.cli.parser import Options, parse
+from dflashtui.cli.parser_commands import COMMANDS
 
 
 def test_no_words_open_the_console() -> None:
@@ -46,3 +48,9 @@ def test_wrong_use_is_64(argv: list[str], capsys: pytest.CaptureFixture[str]) ->
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "dflashtui" in shown.err
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_has_its_room(name: str) -> None:
+    module = import_module(f"dflashtui.cli.{COMMANDS[name].module}")
+    assert callable(getattr(module, f"run_{COMMANDS[name].module}"))

@@ -46,6 +46,7 @@ STEP_MARKS = {
 OUTCOMES = {
     None: ("under way", "busy"),
     Outcome.READY: ("ready", "ok"),
+    Outcome.STOPPED: ("stopped", "dim"),
     Outcome.LOADING: ("still loading", "warn"),
     Outcome.FAILED: ("failed", "bad"),
     Outcome.PUT_BACK: ("failed, and put back: the old text is ready again", "warn"),
