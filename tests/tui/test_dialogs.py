@@ -91,17 +91,18 @@ async def test_the_command_line_says_what_it_does_not_know() -> None:
         await c.sees("no command 'hots'; did you mean host?")
 
 
-async def test_the_log_is_saved_and_never_overwrites(tmp_path: Path) -> None:
+async def test_the_log_is_saved_and_never_overwrites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     target = tmp_path / "x.log"
     async with console(LIVE) as c:
         c.fleet.journal = LINES
         await c.press("enter")
         await c.sees("line 2")
-        await c.press("colon", *f"w {target}", "enter")
+        await c.press("colon", *"w x.log", "enter")
         await c.until(target.exists)
         assert "line 1" in target.read_text()
         target.write_text("kept")
-        await c.press("colon", *f"w {target}", "enter")
+        await c.press("colon", *"w x.log", "enter")
         await c.sees("File exists")
         assert target.read_text() == "kept"
 
