@@ -74,6 +74,8 @@ class ExceptionLine(NamedTuple):
     text: str
     is_sure: bool
     """The name alone says that it is an exception."""
+    is_bare: bool = False
+    """There is no message, on the next lines neither."""
 
 
 def exception_line(text: str) -> ExceptionLine | None:
@@ -88,7 +90,7 @@ def exception_line(text: str) -> ExceptionLine | None:
         return None
     if not is_sure and match["colon"] is None and "." not in name:
         return None
-    return ExceptionLine(name, (match["text"] or "").rstrip(), is_sure)
+    return ExceptionLine(name, (match["text"] or "").rstrip(), is_sure, match["colon"] is None)
 
 
 def is_group(name: str) -> bool:

@@ -122,7 +122,8 @@ def _counts(place: Tier, candidate: Candidate, run: Run) -> bool:
         return place is not Tier.NOTHING
     match place:
         case Tier.BARE | Tier.TELLING | Tier.SIGNALLED | Tier.GENERAL | Tier.ABORTED:
-            return not run.is_ready and run.lines - candidate.since < NEAR_THE_END_LINES
+            is_near = not run.is_ready and run.lines - candidate.since < NEAR_THE_END_LINES
+            return is_near or candidate.trace is not None
         case Tier.VICTIM | Tier.WRAPPER | Tier.STATUS:
             return candidate.trace is not None or not run.is_ready
         case Tier.CUT:

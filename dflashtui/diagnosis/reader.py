@@ -49,6 +49,7 @@ class TraceReader:
         self._torn = ""
         """The begin of a frame's line that a terminal broke at its width."""
         self._strangers = 0
+        self._is_bare = False
         self._message_lines = 0
         self.message_lines_allowed = MESSAGE_LINES_ALLOWED
         """Lines of the service itself look like the rest of a message where no prefix tells them apart."""
@@ -127,7 +128,7 @@ class TraceReader:
         exception = grammar.exception_line(text)
         if exception and exception.is_sure:
             self._begin(self._link, number)
-            return self._named(exception.type, exception.text)
+            return self._named(exception)
         return self._stranger()
 
     def _in_frames(self, text: str) -> Fate:
@@ -146,7 +147,7 @@ class TraceReader:
             grammar.exception_line(text.strip()) if indent <= max(self._indent - 2, 0) or self._indent == 0 else None
         )
         if exception and (exception.is_sure or self._indent > 0):
-            return self._named(exception.type, exception.text)
+            return self._named(exception)
         if self._indent == 0 and self._frame_before:  # pasted without its blanks: the line behind a frame is its source
             self._frame_before = False
             return Fate.TAKEN
@@ -160,15 +161,17 @@ class TraceReader:
             return True
         return False
 
-    def _named(self, exception_type: str, text: str) -> Fate:
-        self.current.name(exception_type, text)
-        self._place, self._message_lines = _Place.MESSAGE, 0
+    def _named(self, exception: grammar.ExceptionLine) -> Fate:
+        self.current.name(exception.type, exception.text)
+        self._place, self._message_lines, self._is_bare = _Place.MESSAGE, 0, exception.is_bare
         return Fate.TAKEN
 
     def _in_message(self, text: str, number: int | None) -> Fate:
         if FRAME.match(text):
             self._begin("nested", number)
             return self._in_frames(text)
+        if self._is_bare:
+            return self._stranger()
         self._message_lines += 1
         if self._message_lines > self.message_lines_allowed and not text.startswith(" "):
             return Fate.OVER
