@@ -47,7 +47,8 @@ def binary_misfits(environment: Environment) -> tuple[Misfit, ...]:
 class _Judge:
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
-        self._needed = closure(environment, engine_of(environment), asked(environment))
+        engine = engine_of(environment)
+        self._needed = closure(environment, engine, asked(environment)) if engine else frozenset()
 
     def damaged(self, binaries: Sequence[Binary]) -> Iterator[Misfit]:
         for one in binaries:
@@ -136,15 +137,19 @@ class _Judge:
             )
 
     def architectures(self, binaries: Sequence[Binary]) -> Iterator[Misfit]:
-        """A GPU that no file of a package has code for. Where a package has none at all it compiles its own."""
-        for owner, files in _by_owner([one for one in binaries if one.sm or one.ptx]).items():
+        """A GPU that no file of a package has code for. Where a package has none at all it compiles its own.
+
+        NVIDIA's own wheels keep code in other ways, too: they are not judged.
+        """
+        built_here = [one for one in binaries if (one.sm or one.ptx) and _owner(one) in BINARY]
+        for owner, files in _by_owner(built_here).items():
             built = sorted({sm for one in files for sm in one.sm})
             ptx = {sm for one in files for sm in one.ptx}
             lacking = [gpu for gpu in self._environment.gpus if gpu.sm and not _runs(gpu.sm, built, ptx)]
             if lacking:
                 yield Misfit(
                     id=f"architecture:{owner}",
-                    level="fatal" if owner in BINARY else "note",
+                    level="fatal",
                     about=(owner, "gpus"),
                     message=f"{owner} has no code for {lacking[0].name} (sm_{lacking[0].sm})",
                     evidence=(f"built for {', '.join(f'sm_{sm}' for sm in built) or 'nothing'}", *_paths(files)),
@@ -152,7 +157,7 @@ class _Judge:
                 )
 
     def _level(self, files: Sequence[Binary]) -> Level:
-        """A file that every start loads, in a package that the engine needs."""
+        """Fatal: a file that every start loads. Many others are for what a person may have, or not."""
         if not any(_owner(one) in self._needed or _owner(one) in BINARY for one in files):
             return "note"
         return "fatal" if any(ALWAYS_LOADED.search(one.binary) for one in files) else "warning"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Any, Self
 
 from pydantic import ConfigDict
 
@@ -211,6 +212,13 @@ class Environment(Value):
     """`None`: nobody looked."""
     shortfalls: tuple[str, ...] = ()
     """What could not be read, in words."""
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """As pydantic's, without what was worked out from the old values."""
+        copy = super().model_copy(update=update, deep=deep)
+        for name in ("by_name", "code_of"):
+            copy.__dict__.pop(name, None)
+        return copy
 
     @cached_property
     def by_name(self) -> Mapping[str, Distribution]:

@@ -91,7 +91,7 @@ async def survey(
             problem = await _talk(transport, argv, sent, took)
     except TimeoutError:
         problem = f"{where.python} gave no answer within {limit_seconds + GRACE_SECONDS:.0f} s"
-    return _sorted_out(transport.host, took, problem)
+    return sorted_out(transport.host, took, problem)
 
 
 async def _talk(transport: Transport, argv: Sequence[str], sent: bytes, took: list[bytes]) -> str | None:
@@ -123,7 +123,8 @@ def _last_words(stream: Stream) -> str | None:
     return f"exit {stream.exit_status}: {said or 'no message'}"
 
 
-def _sorted_out(host: str, took: Sequence[bytes], problem: str | None) -> Survey:
+def sorted_out(host: str, took: Sequence[bytes], problem: str | None) -> Survey:
+    """The lines of a survey by task; those that are none of its are left out."""
     facts: dict[str, list[Mapping[str, Any]]] = {}
     ends: dict[str, str] = {}
     for line in took:

@@ -149,6 +149,12 @@ def test_a_gpu_that_a_build_has_no_code_for() -> None:
     assert fatal(environment(gpus=(gpu(major=12),), binaries=(later,))) == []
 
 
+def test_code_for_gpus_in_wheels_of_nvidia_is_not_judged() -> None:
+    """As seen on an H200 with a torch that works: the first containers of libcufft.so.12 are for sm_75 alone."""
+    cufft = binary("nvidia/cu13/lib/libcufft.so.12", sm=(75,), owner="nvidia_cufft")
+    assert misfits(environment(dist("torch", "2.11.0"), codes=(TORCH13,), gpus=(gpu(),), binaries=(cufft,))) == ()
+
+
 def test_a_damaged_file() -> None:
     cut = binary("torch/lib/libtorch_cuda.so", problem="it ends too early: is it whole?")
     assert fatal(environment(dist("torch", "2.11.0"), binaries=(cut,))) == [f"damaged:{cut.binary}"]
