@@ -21,8 +21,10 @@ NAMES = (
     "diagnose",
     "probe",
     "compare",
+    "imports",
     "deploy",
     "push",
+    "serving",
 )
 RESULTS = Path(__file__).parent / "results"
 

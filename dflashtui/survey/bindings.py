@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from typing import Any, Iterable, Iterator
 
 from dflashtui.survey.conditions import dotted
 
 DYNAMIC = ("globals(", "locals(", "vars(", "exec(", "sys.modules[", "_convert")
+CALLED = re.compile(r"(?<![\w.])(?:globals|locals|vars|exec)\(|\bsys\.modules\[|_convert_?\(")
 """A text without any of these makes no names but by statements."""
-WALRUS = re.compile(r"(\w+)\s*:=")
-GLOBAL = re.compile(r"^\s*global\s+(\w+(?:\s*,\s*\w+)*)", re.MULTILINE)
+LAST_WORD = re.compile(r"\w+\Z")
+LONGEST_NAME = 80
 OWN_NAMES = frozenset(
     ("__name__", "__doc__", "__file__", "__path__", "__spec__", "__loader__", "__package__", "__dict__", "__builtins__")
 )
@@ -124,20 +126,37 @@ def _captures(statement: ast.stmt) -> Iterator[str]:
 
 def named_elsewhere(text: str) -> Iterator[str]:
     """Targets of `:=`, and names that functions make global: maybe there, and that is enough."""
-    if ":=" in text:
-        yield from WALRUS.findall(text)
-    if "global " in text:
-        for names in GLOBAL.findall(text):
-            yield from re.findall(r"\w+", names)
+    for at in _places(":=", text):
+        found = LAST_WORD.search(text[max(0, at - LONGEST_NAME) : at].rstrip())
+        if found:
+            yield found.group()
+    for at in _places("global ", text):
+        yield from re.findall(r"\w+", text[at : text.find("\n", at)])
+
+
+def _places(word: str, text: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
 
 
 def makes_names_by_itself(tree: ast.Module, text: str) -> bool:
     """Whether the module may get names that no statement shows: nobody can tell which."""
     if not any(word in text for word in DYNAMIC):
         return False
-    nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.Assign, ast.AugAssign, ast.Call))]
+    lines = sorted({text.count("\n", 0, found.start()) + 1 for found in CALLED.finditer(text)})
+    nodes = [node for node in nodes_at(tree, lines) if isinstance(node, (ast.Assign, ast.AugAssign, ast.Call))]
     aliases = {name for node in nodes if isinstance(node, ast.Assign) for name in _alias(node)}
-    return any(_writes(node, aliases) for node in nodes)
+    return any(_writes(node, aliases) for node in (ast.walk(tree) if aliases else nodes))
+
+
+def nodes_at(tree: ast.Module, lines: list[int]) -> Iterator[ast.AST]:
+    """The nodes of those statements of the module that have one of these lines, sorted, in them."""
+    for statement in tree.body:
+        at = bisect_left(lines, statement.lineno)
+        if at < len(lines) and lines[at] <= (getattr(statement, "end_lineno", None) or statement.lineno):
+            yield from ast.walk(statement)
 
 
 def _alias(node: ast.Assign) -> Iterator[str]:

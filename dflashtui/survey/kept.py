@@ -11,7 +11,7 @@ from typing import Any
 
 from dflashtui.survey.reading import record
 
-FORMAT = 1
+FORMAT = 2
 """Changes whenever records do."""
 LARGEST_BYTES = 8 * 2**20
 """A larger file is no module that a person wrote, and takes the parser minutes."""

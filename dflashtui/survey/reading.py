@@ -19,7 +19,7 @@ import builtins
 from bisect import bisect_left
 from typing import Any, Iterable, List
 
-from dflashtui.survey.bindings import Bindings, makes_names_by_itself, named_elsewhere
+from dflashtui.survey.bindings import Bindings, makes_names_by_itself, named_elsewhere, nodes_at
 from dflashtui.survey.conditions import condition, dotted
 
 Node = List[Any]
@@ -52,6 +52,7 @@ class _Reader:
     def __init__(self, tree: ast.Module, data: bytes, text: str) -> None:
         self._tree = tree
         self._text = text
+        self._data = data
         self._bound = Bindings()
         self._importing = _lines_with(b"import", data)
         self._yielding = _lines_with(b"yield", data)
@@ -75,7 +76,7 @@ class _Reader:
         if "__path__" in self._text or "extend_path" in self._text or "declare_namespace" in self._text:
             found["path"] = True
         if "sys.modules" in self._text:
-            found["put"] = _put_into_modules(self._tree)
+            found["put"] = _put_into_modules(self._tree, _lines_with(b"sys.modules", self._data))
         return found
 
     def _block(self, statements: Iterable[ast.stmt], *, is_own: bool) -> list[Node]:
@@ -251,9 +252,9 @@ def _suppressed(statement: ast.With | ast.AsyncWith) -> str:
     return ""
 
 
-def _put_into_modules(tree: ast.Module) -> list[str]:
+def _put_into_modules(tree: ast.Module, lines: list[int]) -> list[str]:
     """Modules that the text itself puts in place: `sys.modules["x.y"] = …`."""
-    targets = (target for node in ast.walk(tree) if isinstance(node, ast.Assign) for target in node.targets)
+    targets = (target for node in nodes_at(tree, lines) if isinstance(node, ast.Assign) for target in node.targets)
     names = []
     for target in targets:
         if isinstance(target, ast.Subscript) and dotted(target.value) == "sys.modules":

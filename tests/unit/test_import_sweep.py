@@ -97,11 +97,15 @@ CASES: dict[str, dict[str, str]] = {
     },
     "names that nobody can tell are no faults": {
         "app.py": (
-            "from lazy import Anything\nfrom table import made\nfrom _json import scanstring\n"
+            "from lazy import Anything\nfrom table import made, made_too\nfrom six_like import u\nfrom _json import scanstring\n"
             "from time import sleep, never_there\nfrom os.path import join\nimport xml.etree.ElementTree\n"
         ),
         "lazy.py": "def __getattr__(name):\n    return 1",
-        "table.py": "for name in ('made',):\n    globals()[name] = 1",
+        "table.py": (
+            "import sys\nfor name in ('made',):\n    globals()[name] = 1\n"
+            "this = sys.modules[__name__]\nfor name in ('made_too',):\n    setattr(this, name, 1)\n"
+        ),
+        "six_like.py": "here = globals()\n\nhere.update(u=1)",
     },
     "circular imports that work": {
         "app.py": "import left",
