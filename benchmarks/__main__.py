@@ -19,6 +19,7 @@ NAMES = (
     "idle",
     "quit",
     "diagnose",
+    "log_pane",
     "probe",
     "compare",
     "imports",

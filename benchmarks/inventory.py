@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from tests.fleet.harness.fleet import TestFleet
@@ -32,9 +32,12 @@ def many(fleet: TestFleet, folder: Path, count: int) -> Inventory:
     return _written(fleet, folder, addresses, WATCHED)
 
 
-def real(fleet: TestFleet, folder: Path, units: Iterable[str] = WATCHED) -> Inventory:
-    """The fleet's own three names."""
-    return _written(fleet, folder, {name: host.address for name, host in fleet.hosts.items()}, units)
+def real(
+    fleet: TestFleet, folder: Path, units: Iterable[str] = WATCHED, hosts: Collection[str] | None = None
+) -> Inventory:
+    """The fleet's own three names, or some of them."""
+    addresses = {name: host.address for name, host in fleet.hosts.items() if hosts is None or name in hosts}
+    return _written(fleet, folder, addresses, units)
 
 
 def _written(fleet: TestFleet, folder: Path, addresses: dict[str, str], units: Iterable[str]) -> Inventory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -79,6 +80,7 @@ class Follower:
                         yield items
                     if self.quota and self._lag.flooding_unit:
                         break
+                    await asyncio.sleep(0)  # a stream that has more at once would let nobody else in between
                 else:
                     _ended(self.reader.transport.host, stream)
                     return

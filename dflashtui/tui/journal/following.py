@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FIRST_LINES = 200
 RETRY_SECONDS = 5.0
 SETTLE_SECONDS = 0.15
+RUNNING_SECONDS = 0.5
 """The cursor may run over many units: the journal of the one it stays on is read."""
 LOOK_SECONDS = 0.1
 GRACE_SECONDS = 1.0
@@ -48,6 +49,8 @@ class Following(Shell):
     """The units that were marked when a log was asked for: they stay in one stream while one of them is the row."""
     _journal_trouble = ""
     """Why the journal that is followed cannot be read."""
+    _asked_at = 0.0
+    """When a log was asked for last, by the monotonic clock."""
     _shown_run = ""
     """Which run is shown, when it is not the newest one."""
 
@@ -122,9 +125,15 @@ class Following(Shell):
         kernels = () if pane.has_kernel else tuple(Source(host, KERNEL, kernel=True) for host in hosts)
         self.follow_sources(pane, (*units, *kernels), FIRST_LINES)
 
+    async def _settled(self) -> None:
+        """Wait, if the cursor was on another unit a moment ago: it may go on."""
+        before, self._asked_at = self._asked_at, monotonic()
+        if self._asked_at - before < RUNNING_SECONDS:
+            await asyncio.sleep(SETTLE_SECONDS)
+
     @work(group="journal", exclusive=True)
     async def _follow(self, pane: LogPane, source: Source, lines: int) -> None:
-        await asyncio.sleep(SETTLE_SECONDS)
+        await self._settled()
         self._shown_run = self._journal_trouble = ""
         pane.show(source.host, source.unit)
         self._note(pane)
@@ -141,7 +150,7 @@ class Following(Shell):
 
     @work(group="journal", exclusive=True)
     async def _follow_all(self, pane: LogPane, sources: tuple[Source, ...], lines: int) -> None:
-        await asyncio.sleep(SETTLE_SECONDS)
+        await self._settled()
         self._shown_run = self._journal_trouble = ""
         pane.show(sources[0].host, sources[0].unit, (), sources)
         self._note(pane)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Waiting = tuple[Source | None, JournalItem]
 
-BATCH = 2500
+BATCH = 1000
 """Lines taken in at one draw: about 25 ms of work, so that a key never waits longer."""
 
 

@@ -58,7 +58,7 @@ def level_of(text: str, priority: Priority) -> Priority:
 
 
 def _has(text: str, hints: tuple[str, ...]) -> bool:
-    return any(hint in text for hint in hints)
+    return any(map(text.__contains__, hints))
 
 
 def next_limit(limit: Priority | None) -> Priority | None:
