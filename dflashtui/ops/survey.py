@@ -70,8 +70,11 @@ async def survey(
     tasks: Mapping[str, Mapping[str, object]],
     *,
     limit_seconds: float = LIMIT_SECONDS,
+    grace_seconds: float = GRACE_SECONDS,
 ) -> Survey:
     """Run `tasks` (see `survey/main.py`), by name with their orders. A host that cannot is a value, not an error.
+
+    `grace_seconds`: how long after the limit its answer is waited for.
 
     Raises `TransportLost` alone.
     """
@@ -86,11 +89,11 @@ async def survey(
     took: list[bytes] = []
     problem = None
     try:
-        async with asyncio.timeout(limit_seconds + GRACE_SECONDS):
+        async with asyncio.timeout(limit_seconds + grace_seconds):
             argv = (*await _as_user(transport, where), *pack.argv(where.python))
             problem = await _talk(transport, argv, sent, took)
     except TimeoutError:
-        problem = f"{where.python} gave no answer within {limit_seconds + GRACE_SECONDS:.0f} s"
+        problem = f"{where.python} gave no answer within {limit_seconds + grace_seconds:.0f} s"
     return sorted_out(transport.host, took, problem)
 
 

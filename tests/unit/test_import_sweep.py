@@ -97,7 +97,8 @@ CASES: dict[str, dict[str, str]] = {
     },
     "names that nobody can tell are no faults": {
         "app.py": (
-            "from lazy import Anything\nfrom table import made, made_too\nfrom six_like import u\nfrom _json import scanstring\n"
+            "from lazy import Anything\nfrom table import made, made_too\nfrom six_like import u\n"
+            "from _json import scanstring\n"
             "from time import sleep, never_there\nfrom os.path import join\nimport xml.etree.ElementTree\n"
         ),
         "lazy.py": "def __getattr__(name):\n    return 1",
