@@ -105,7 +105,9 @@ def test_columns_are_as_wide_as_what_is_in_them_and_hosts_keep_their_colour() ->
     assert columns_of((A,), (), has_processes=False).width == 0
     assert columns_of((A, B), ("TP0", ""), has_processes=True).width == 6 + 4
     assert columns_of((A, Source("gpu-a", "y.service")), (), has_processes=False).has_units
-    assert source_name(Source("gpu-a\x1b[2J", "y.service"), with_unit=True) == "gpu-a y"
+    kernel = Source("gpu-a", "kernel", kernel=True)
+    assert columns_of((A, kernel), (), has_processes=False).width == len("kernel ")
+    assert source_name(Source("gpu-a\x1b[2J", "y.service"), with_host=True, with_unit=True) == "gpu-a y"
     assert host_style("gpu-a") == host_style("gpu-a") != host_style("gpu-c")
 
 

@@ -29,8 +29,9 @@ class Columns:
 
     source: int = 0
     process: int = 0
+    has_hosts: bool = True
     has_units: bool = False
-    """Whether the unit is said beside the host."""
+    """What is said of a source: only what is not the same for all."""
 
     @property
     def width(self) -> int:
@@ -39,7 +40,8 @@ class Columns:
 
     def source_cell(self, record: Record) -> str:
         """Host, and unit where there are several."""
-        words = source_name(record.source, with_unit=self.has_units) if record.source else ""
+        source = record.source
+        words = source_name(source, with_host=self.has_hosts, with_unit=self.has_units) if source else ""
         return set_cell_size(shortened(words, self.source - 1), self.source)
 
     def process_cell(self, record: Record) -> str:
@@ -49,19 +51,19 @@ class Columns:
 
 def columns_of(sources: Sequence[Source], processes: Iterable[str], *, has_processes: bool) -> Columns:
     """As wide as what is in them, within bounds."""
-    has_units = len({source.unit for source in sources}) > 1
-    names = [source_name(source, with_unit=has_units) for source in sources] if len(sources) > 1 else []
+    has_hosts = len({source.host for source in sources}) > 1
+    has_units = len({source.unit for source in sources if not source.kernel}) > 1
+    names = [source_name(source, with_host=has_hosts, with_unit=has_units) for source in sources]
     source = min(MOST_SOURCE_CELLS, max(map(cell_len, names), default=-1) + 1)
     process = min(MOST_PROCESS_CELLS, max(map(cell_len, processes), default=0) + 1) if has_processes else 0
-    return Columns(max(0, source), 0 if process == 1 else process, has_units)
+    return Columns(0 if source <= 1 else source, 0 if process == 1 else process, has_hosts, has_units)
 
 
-def source_name(source: Source, *, with_unit: bool) -> str:
-    """`gpu07`, `gpu07 sglang-a`, `gpu07 kernel`."""
-    host = printable(source.host, limit=64)
-    if source.kernel:
-        return f"{host} {KERNEL}"
-    return f"{host} {printable(source.unit, limit=64).removesuffix(SUFFIX)}" if with_unit else host
+def source_name(source: Source, *, with_host: bool, with_unit: bool) -> str:
+    """`gpu07`, `gpu07 sglang-a`, `gpu07 kernel`, `sglang-a`, `kernel`."""
+    host = printable(source.host, limit=64) if with_host else ""
+    unit = printable(source.unit, limit=64).removesuffix(SUFFIX) if with_unit else ""
+    return " ".join(filter(None, (host, KERNEL if source.kernel else unit)))
 
 
 def host_style(host: str) -> str:

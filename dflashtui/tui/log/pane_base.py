@@ -93,7 +93,7 @@ class LogBase(Vertical):
         if self.sources:
             hosts = {source.host for source in self.sources}
             units = {source.unit for source in self.sources if not source.kernel}
-            first = source_name(Source("", next(iter(units), "")), with_unit=True).strip()
+            first = source_name(Source("", next(iter(units), "")), with_host=False, with_unit=True)
             kernel = " + kernel" if self.has_kernel else ""
             if len(units) == 1 and len(hosts) == 1:
                 return f"{name_of(self.host, self.unit)}{kernel}"
