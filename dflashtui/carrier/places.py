@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import time
 from typing import Any, Dict, Iterator, List, Optional
 
 FOLDER = ".dflashtui-sync"
@@ -14,6 +15,8 @@ RECORD = "record.json"
 ID = re.compile(r"[0-9a-f]{8,64}\Z")
 KEPT_RECORDS = 5
 """Older exchanges, which can no longer be undone before later ones anyway, are forgotten."""
+BEGUN_SECONDS = 7 * 86400.0
+"""How long files wait for the rest of their exchange."""
 
 
 class Refusal(Exception):
@@ -84,9 +87,13 @@ class Places:
                 continue
 
     def forget_old(self) -> None:
-        """Keep the newest few."""
-        for record in self.records()[KEPT_RECORDS:]:
-            shutil.rmtree(os.path.join(self.root, record["id"]), ignore_errors=True)
+        """Keep the newest few, and what arrived lately for an exchange that was cut."""
+        kept = {record["id"] for record in self.records()[:KEPT_RECORDS]}
+        for name in filter(ID.match, os.listdir(self.root)):
+            path = os.path.join(self.root, name)
+            is_begun = not os.path.exists(os.path.join(path, RECORD))
+            if name not in kept and not (is_begun and time.time() - os.path.getmtime(path) < BEGUN_SECONDS):
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def link_or_copy(source: str, target: str) -> None:

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from dflashtui.errors import DflashError
 from dflashtui.model.base import Value
+from dflashtui.model.environment import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -102,11 +103,6 @@ class Environment(Value):
     def engine(self) -> Installed | None:
         """The inference engine that is installed here."""
         return next((found for name in ENGINES if (found := self.distributions.get(name))), None)
-
-
-def normal(name: str) -> str:
-    """The name of a distribution as indexes compare it (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _name_of(requirement: str) -> str:

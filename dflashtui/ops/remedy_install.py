@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dflashtui.diagnosis.remedies_names import SYSTEM_PACKAGES, distributions_of, is_well_known
-from dflashtui.ops.remedy_environment import normal
+from dflashtui.model.environment import normal
 from dflashtui.ops.remedy_value import HostRemedy
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -138,6 +139,17 @@ def test_scripts_name_the_interpreter_of_this_side(host: Host) -> None:
     script = host.prefix / "bin/tool"
     assert script.read_text() == "#!/ours/bin/python\nprint('/ours/bin/python')\n"
     assert os.access(script, os.X_OK)
+
+
+def test_old_exchanges_are_forgotten_and_what_came_lately_is_not(host: Host) -> None:
+    places = Places(str(host.site), str(host.prefix))
+    for number in range(8):
+        places.keep({"id": f"{number:016x}", "plan": "", "at": float(number), "state": "done"})
+    for name, age in (("aa" * 8, 0.0), ("bb" * 8, 30 * 86400.0)):
+        os.utime(places.folder(name), (time.time() - age,) * 2)
+    places.forget_old()
+    left = {path.name for path in (host.site.parent / FOLDER).iterdir()}
+    assert left == {*(f"{number:016x}" for number in range(3, 8)), "aa" * 8}
 
 
 def test_two_at_once_are_one_too_many(host: Host) -> None:
