@@ -11,6 +11,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from dflashtui.engines.packages import parsed
+from dflashtui.engines.pins import asking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -52,7 +53,7 @@ class Asked:
 
 
 def asked(environment: Environment) -> tuple[Asked, ...]:
-    """Every requirement that holds here: markers met, extras as far as somebody asks for them."""
+    """Every requirement that holds here: markers met, extras as far as somebody asks for them; see `pins.asking`."""
     extras: dict[str, set[str]] = {name: set() for name in environment.by_name}
     for _ in range(MOST_ROUNDS):
         found = tuple(_asked(environment, extras))
@@ -73,10 +74,10 @@ def _more_extras(extras: dict[str, set[str]], found: Iterable[Asked]) -> bool:
 
 
 def _asked(environment: Environment, extras: Mapping[str, set[str]]) -> Iterator[Asked]:
-    for name, one in environment.by_name.items():
+    for one in asking(environment):
         for text in one.requires:
             requirement = _requirement(text)
-            if requirement and _holds(requirement, environment.system.markers, extras[name]):
+            if requirement and _holds(requirement, environment.system.markers, extras.get(one.key, ())):
                 asked_for = tuple(sorted(canonicalize_name(extra) for extra in requirement.extras))
                 yield Asked(one, canonicalize_name(requirement.name), str(requirement.specifier), asked_for)
 

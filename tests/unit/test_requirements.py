@@ -46,6 +46,32 @@ def test_the_code_of_a_package_counts_more_than_its_metadata() -> None:
     assert found["version:torch"][:2] == ("fatal", "torch is 2.9.1+cu128; sglang 0.5.11 asks for torch==2.11.0")
 
 
+STORY = (
+    dist("torch", "2.11.0"),
+    dist("flashinfer-python", "0.6.3"),
+    dist("sgl-kernel", "0.3.21"),
+    dist("xgrammar", "0.1.10"),
+    dist("transformers", "5.6.0"),
+)
+
+
+@pytest.mark.parametrize("metadata", [(dist("sglang", "0.5.9", "xgrammar>=0.1"),), ()])
+def test_engine_code_over_an_older_environment_is_judged_by_its_own_releases_pins(
+    metadata: tuple[Distribution, ...],
+) -> None:
+    """Files of sglang 0.5.11 were copied over: its metadata, if there is any, tells of another release."""
+    found = judged(*metadata, *STORY, codes=(code("sglang", "0.5.11"),))
+    said = {name: install for name, (_, _, install) in found.items()}
+    assert said == {
+        "version:flashinfer-python": ("flashinfer-python==0.6.8.post1",),
+        "version:xgrammar": ("xgrammar==0.1.32",),
+        "missing:sglang-kernel": ("sglang-kernel==0.4.2",),
+        "missing:soundfile": ("soundfile==0.13.1",),
+    }
+    assert found["version:xgrammar"][1] == "xgrammar is 0.1.10; sglang 0.5.11 asks for xgrammar==0.1.32"
+    assert judged(*metadata, *STORY, codes=(code("sglang", "0.5.99.dev1"),)) == {}  # nobody knows what that asks for
+
+
 def test_what_is_missing_names_who_asks_for_it() -> None:
     found = judged(SGLANG, *(one for one in GOOD if one.key != "soundfile"))
     message = "soundfile is not installed; sglang 0.5.11 asks for soundfile==0.13.1"
