@@ -112,7 +112,9 @@ def test_the_next_exception_is_the_start_of_a_traceback_and_its_block_is_whole()
     assert model.next_exception(1)
     assert model.cursor is not None
     assert [record.texts[0] for record in model.cursor.whole_block] == list(TRACEBACK)
+    assert [record.texts[0] for record in model.selected] == list(TRACEBACK)
     model.step(2)
+    assert model.selected == ()
     assert [record.texts[0] for record in model.cursor.whole_block] == list(TRACEBACK)
     assert not model_of(["ERROR: no exception"]).next_exception(1)
 

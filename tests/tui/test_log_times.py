@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dflashtui.tui.log.buckets import axis, bars, beside, chart
 from dflashtui.tui.log.buffer import Buffer
-from dflashtui.tui.log.columns import columns_of, host_style, source_name
+from dflashtui.tui.log.columns import columns_of, host_styles, source_name
 from dflashtui.tui.log.merging import merged, merged_older
 from dflashtui.tui.log.moments import MomentError, moment
 from dflashtui.tui.log.record import Source, record_of
@@ -108,7 +108,10 @@ def test_columns_are_as_wide_as_what_is_in_them_and_hosts_keep_their_colour() ->
     kernel = Source("gpu-a", "kernel", kernel=True)
     assert columns_of((A, kernel), (), has_processes=False).width == len("kernel ")
     assert source_name(Source("gpu-a\x1b[2J", "y.service"), with_host=True, with_unit=True) == "gpu-a y"
-    assert host_style("gpu-a") == host_style("gpu-a") != host_style("gpu-c")
+    many = host_styles([f"gpu-{number}" for number in range(7)])
+    assert len(set(many.values())) == 7
+    assert host_styles(["gpu-0"]) == {"gpu-0": many["gpu-0"]}
+    assert len(host_styles([f"gpu-{number}" for number in range(20)])) == 20
 
 
 def test_what_is_shown_is_saved_in_three_forms() -> None:

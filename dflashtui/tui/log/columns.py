@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
@@ -11,7 +11,7 @@ from dflashtui.ops.logs_format import host_number
 from dflashtui.text import printable, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from dflashtui.tui.log.record import Record, Source
 
@@ -32,6 +32,8 @@ class Columns:
     has_hosts: bool = True
     has_units: bool = False
     """What is said of a source: only what is not the same for all."""
+    styles: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Of each host."""
 
     @property
     def width(self) -> int:
@@ -56,7 +58,8 @@ def columns_of(sources: Sequence[Source], processes: Iterable[str], *, has_proce
     names = [source_name(source, with_host=has_hosts, with_unit=has_units) for source in sources]
     source = min(MOST_SOURCE_CELLS, max(map(cell_len, names), default=-1) + 1)
     process = min(MOST_PROCESS_CELLS, max(map(cell_len, processes), default=0) + 1) if has_processes else 0
-    return Columns(0 if source <= 1 else source, 0 if process == 1 else process, has_hosts, has_units)
+    styles = host_styles({source.host for source in sources})
+    return Columns(0 if source <= 1 else source, 0 if process == 1 else process, has_hosts, has_units, styles)
 
 
 def source_name(source: Source, *, with_host: bool, with_unit: bool) -> str:
@@ -66,6 +69,11 @@ def source_name(source: Source, *, with_host: bool, with_unit: bool) -> str:
     return " ".join(filter(None, (host, KERNEL if source.kernel else unit)))
 
 
-def host_style(host: str) -> str:
-    """The same colour for a host in every log and every session; its name stands beside it."""
-    return HOST_STYLES[host_number(host, len(HOST_STYLES))]
+def host_styles(hosts: Collection[str]) -> dict[str, str]:
+    """A host has the same colour in every log and every session, unless one before it by name has it already."""
+    styles: dict[str, str] = {}
+    for host in sorted(hosts):
+        first = host_number(host, len(HOST_STYLES))
+        order = (*HOST_STYLES[first:], *HOST_STYLES[:first])
+        styles[host] = next((style for style in order if style not in styles.values()), order[0])
+    return styles

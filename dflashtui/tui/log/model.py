@@ -32,7 +32,8 @@ class LogModel:
         self.rows_dropped = 0
         """Rows that went at the old end by the last addition, so that a paused screen can stay where it is."""
         self.anchor: Record | None = None
-        """Where a selection by keys began."""
+        """Where a selection by keys began, or the end of a block that is selected as a whole."""
+        self._has_whole_block = False
         self._cursor_seq: int | None = None
 
     @property
@@ -123,9 +124,11 @@ class LogModel:
             self._cursor_seq = here.seq if here else None
 
     def put(self, record: Record) -> None:
-        """Move the cursor to a record."""
+        """Move the cursor to a record; a block that was selected as a whole is so no longer."""
         self.pause()
         self._cursor_seq = record.seq
+        if self._has_whole_block:
+            self.anchor, self._has_whole_block = None, False
 
     def step(self, by: int) -> None:
         """Move the cursor by so many records."""
@@ -184,8 +187,12 @@ class LogModel:
         return self.go(way, _is_error_to_see)
 
     def next_exception(self, way: int) -> bool:
-        """Go to the first line of the next traceback."""
-        return self.go(way, _is_exception)
+        """Go to the first line of the next traceback, and select all of it."""
+        found = self.go(way, _is_exception)
+        here = self.cursor
+        if found and here is not None:
+            self.anchor, self._has_whole_block = here.whole_block[-1], True
+        return found
 
     def go(self, way: int, wanted: Callable[[Record], bool]) -> bool:
         """Go to the next wanted record in that direction, round the end; whether there is one."""
@@ -221,6 +228,7 @@ class LogModel:
     def select(self) -> None:
         """Begin a selection at the cursor, or drop it."""
         self.pause()
+        self._has_whole_block = False
         self.anchor = None if self.anchor is not None else self.cursor
 
     def fold_block(self) -> bool:

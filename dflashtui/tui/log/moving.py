@@ -86,10 +86,9 @@ class Moving(LogBase):
         self._go("error", found=self._model.next_error(way))
 
     def action_exception(self, way: int) -> None:
-        """To another traceback; where there is none the key is the screen's (the crash card)."""
+        """To another traceback, all of it selected; where there is none the key is the screen's (the crash card)."""
         if not self._model.next_exception(way):
             raise SkipAction
-        self._model.anchor = None
         self._moved()
 
     def action_mark(self) -> None:

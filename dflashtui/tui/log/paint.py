@@ -11,7 +11,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from dflashtui.model.journal import Priority
-from dflashtui.tui.log.columns import Columns, host_style
+from dflashtui.tui.log.columns import Columns
 from dflashtui.tui.log.times import WIDTHS, Stamp, ago, clock, gap, since_start
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ def _columns(row: Row, look: Look, base: Style) -> list[Segment]:
     cells: list[Segment] = []
     if columns.source:
         name = columns.source_cell(record) if row.is_first else " " * columns.source
-        host = record.source.host if record.source else ""
-        cells.append(Segment(name, base + Style.parse(host_style(host)) if host else base))
+        style = columns.styles.get(record.source.host) if record.source else None
+        cells.append(Segment(name, base + Style.parse(style) if style else base))
     if columns.process:
         name = columns.process_cell(record) if row.is_first else " " * columns.process
         cells.append(Segment(name, base + look.styles["count"]))
