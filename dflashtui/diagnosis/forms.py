@@ -36,7 +36,7 @@ FORMS: tuple[Form, ...] = (
         EXPLICIT,
         "host-oom",
     ),
-    form("segv", "segfault at", r"(?P<text>\S+\[(?P<pid>\d+)\]: segfault at .*)", TELLING, "segfault"),
+    form("segv", "segfault at", r"(?P<text>(?<!\S)\S+\[(?P<pid>\d+)\]: segfault at .*)", TELLING, "segfault"),
     form("trap", "traps:", r"(?P<text>traps: \S+\[(?P<pid>\d+)\] trap invalid opcode.*)", TELLING, "unsupported-arch"),
     # loaders and shells
     form(
@@ -64,7 +64,7 @@ FORMS: tuple[Form, ...] = (
     form(
         "loader",
         "not found (required by",
-        r"(?P<text>\S+: version [`'\"]\S+' not found \(required by .*)",
+        r"(?P<text>(?<!\S)\S+: version [`'\"]\S+' not found \(required by .*)",
         FATAL,
         "abi-mismatch",
     ),
@@ -175,7 +175,7 @@ FORMS: tuple[Form, ...] = (
     form(
         "go-flag", "flag provided but not defined", r"(?P<text>flag provided but not defined.*)", FATAL, "bad-argument"
     ),
-    form("getopt", "option", r"(?P<text>\S+: (?:unrecognized|invalid|unknown) option.*)", FATAL, "bad-argument"),
+    form("getopt", "option", r"(?P<text>(?<!\S)\S+: (?:unrecognized|invalid|unknown) option.*)", FATAL, "bad-argument"),
     form(
         "typer-box",
         "│",
@@ -207,7 +207,7 @@ FORMS: tuple[Form, ...] = (
     form(
         "device-assert",
         "assertion",
-        r"(?P<text>\S+\.cuh?:\d+: .{1,300}: block: \[.{1,60}\], thread: \[.{1,60}\] Assertion .*)",
+        r"(?P<text>(?<!\S)\S+\.cuh?:\d+: .{1,300}: block: \[.{1,60}\], thread: \[.{1,60}\] Assertion .*)",
         TELLING,
         "cuda-error",
     ),

@@ -1,6 +1,7 @@
 """Hostile and broken logs: bounded time and memory, no exception, no invented failure."""
 
 import io
+import time
 import tracemalloc
 
 import pytest
@@ -8,11 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dflashtui.diagnosis.diagnosis import diagnose_lines
+from dflashtui.diagnosis.forms import FORMS
 from dflashtui.diagnosis.kinds import kind_of, module_of
 from dflashtui.diagnosis.line import Line
 from dflashtui.diagnosis.reading import diagnose_bytes
 from tests.diagnosis.samples import NAMES, log
 
+LINEAR_SECONDS = 0.9
+"""Of the processor: a quadratic form takes twice as long, a linear one a fifth of it."""
 FUZZ = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PIECES = (
     *(
@@ -155,6 +159,16 @@ def test_no_pattern_takes_more_than_linear_time(unit: str) -> None:
         (f"x: {text}",),
     ):
         diagnose_lines([Line(line, number) for number, line in enumerate(around, 1)])
+
+
+@pytest.mark.parametrize("name", sorted({form.name for form in FORMS}))
+@pytest.mark.timeout(20)
+def test_no_form_takes_more_than_linear_time(name: str) -> None:
+    """A form is asked only of lines that hold its word: here behind one long word."""
+    for form in (one for one in FORMS if one.name == name):
+        began = time.process_time()
+        form.pattern.search(f"{'a' * 30_000}{form.word}")
+        assert time.process_time() - began < LINEAR_SECONDS, form.pattern.pattern
 
 
 def test_a_line_of_ten_megabytes_is_read_in_bounded_memory() -> None:
