@@ -60,6 +60,8 @@ def _step(there: Environment, here: Environment, name: str, theirs: Files, ours:
         why="the same on both",
         installed=tuple(file.file for file in ours if file.is_listed),
     )
+    if not _is_own(here, name):
+        ours, base = (), base.model_copy(update={"installed": ()})
     obstacle = _obstacle(there, here, name, theirs)
     if obstacle:
         return base.model_copy(update={"way": "refused", "why": obstacle})
@@ -88,6 +90,12 @@ def copied(step: SyncStep, theirs: Sequence[PackageFile], ours: Sequence[Package
     return step.model_copy(update={"way": "copy", "why": why, "files": files, "remove": remove, "spec": None})
 
 
+def _is_own(environment: Environment, name: str) -> bool:
+    """Not one that lies in another folder of the module path: those of the system, of a user, of PYTHONPATH."""
+    told = environment.by_name.get(name)
+    return told is not None and told.site in {environment.interpreter.purelib, environment.interpreter.platlib}
+
+
 def _differing(theirs: Sequence[PackageFile], ours: Sequence[PackageFile]) -> frozenset[str]:
     """Paths of what is other there than here, on either side."""
     left = {file.file: file.sha256 for file in theirs if file.sha256}
@@ -106,6 +114,8 @@ def _obstacle(there: Environment, here: Environment, name: str, theirs: Files) -
         return f"it is not installed on {there.host}" if not there.version(name) else "its files have no RECORD there"
     if told.source.kind == "editable":
         return f"it is installed editable on {there.host}, from {told.source.url}: that folder would have to come along"
+    if not _is_own(there, name):
+        return f"it lies in {told.site} on {there.host}, outside of the environment's own {there.interpreter.purelib}"
     if not told.has_record:
         return f"{told.metadata} has no RECORD: nobody knows its files"
     unreadable = next((file for file in theirs if file.problem and file.problem != "not there"), None)

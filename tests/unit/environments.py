@@ -47,7 +47,13 @@ def environment(*distributions: Distribution, host: str = "gpu-a", **facts: Any)
     return Environment(
         host=host,
         interpreter=Interpreter(
-            executable="/venv/bin/python", version="3.11.2", owner=owner, has_pip=has_pip, environment=variables
+            executable="/venv/bin/python",
+            version="3.11.2",
+            purelib=SITE,
+            platlib=SITE,
+            owner=owner,
+            has_pip=has_pip,
+            environment=variables,
         ),
         system=System(glibc="2.36", libstdcxx="3.4.30", driver=driver, markers=MARKERS),
         distributions=distributions,

@@ -74,6 +74,7 @@ def test_what_is_the_same_is_left_alone_though_its_script_and_installer_differ()
     [
         (host("gpu-a"), "not installed on gpu-a"),
         (host("gpu-a", dist("mine", "2.0")), "no RECORD"),
+        (host("gpu-a", dist("mine", "2.0", has_record=True, site="/usr/lib/python3/dist-packages")), "outside of"),
         (
             host(
                 "gpu-a", dist("mine", "2.0", has_record=True, source=Source(kind="editable", url="file:///root/mine"))
@@ -94,6 +95,13 @@ def test_compiled_files_go_only_to_the_same_python_and_processor() -> None:
     assert "compiled files for cpython-312" in step(THERE.model_copy(update={"interpreter": other}), compiled).why
     arm = THERE.system.model_copy(update={"machine": "aarch64"})
     assert "aarch64" in step(THERE.model_copy(update={"system": arm}), compiled).why
+
+
+def test_what_the_systems_folder_has_is_covered_and_left_alone() -> None:
+    below = host("gpu-b", dist("mine", "1.0", has_record=True, site="/usr/lib/python3/dist-packages"))
+    (one,) = plan(THERE, below, ["mine"], NEW, OLD, copy=True).steps
+    assert (one.here, one.remove, one.installed) == ("1.0", (), ())
+    assert {sent.path for sent in one.files} == {new.file for new in NEW}
 
 
 def test_the_same_plan_has_the_same_name_and_another_one_has_not() -> None:
