@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from typing import Any, Callable
 
 from dflashtui.pusher import files
@@ -89,9 +90,13 @@ class Change:
         self.store.tidy()
 
     def take_back(self, why: str) -> None:
-        """The old files again. Raises `Refusal` if not even that can be done."""
+        """The old files again. Raises `Refusal` if not even that can be done.
+
+        A record that cannot be written any more stays pending, and is settled by the next push.
+        """
         put_back(self.store, self.record)
-        self._close(TAKEN_BACK, why)
+        with suppress(Refusal):
+            self._close(TAKEN_BACK, why)
 
     def _close(self, state: str, note: str | None) -> None:
         self.record.update(state=state, note=note, finished_at=time.time())

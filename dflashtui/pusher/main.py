@@ -4,21 +4,54 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import pwd
 import queue
 import signal
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any, Callable
 
+from dflashtui.pusher.lock import Lock
+from dflashtui.pusher.look import Look
+from dflashtui.pusher.manager import Manager
 from dflashtui.pusher.places import Places
-from dflashtui.pusher.program import Program
 from dflashtui.pusher.trouble import Refusal, refusal_of
+
+if TYPE_CHECKING:
+    from dflashtui.pusher.program import Program
 
 FORMAT = 1
 SILENCE_SECONDS = 60.0
 """A console that says nothing for so long is gone, whatever the network pretends: the lock must not outlive it."""
+
+
+class Orders:
+    """Looking needs half of the program; the other half is read when the first other order comes."""
+
+    def __init__(self, places: Places, who: str, tell: Callable[[str], None]) -> None:
+        """`tell(step)` is called as each step begins."""
+        self._places = places
+        self._who = who
+        self._tell = tell
+        self._lock = Lock(places.state)
+        self._manager = Manager(places)
+        self._look = Look(places, self._manager, self._lock)
+        self._program: Program | None = None
+
+    def answer(self, order: dict[str, Any]) -> dict[str, Any]:
+        """Raises `Refusal`."""
+        if order["do"] == "look":
+            return self._look.unit(order["unit"])
+        if self._program is None:
+            from dflashtui.pusher.program import Program  # noqa: PLC0415 - see above
+
+            self._program = Program(self._places, self._who, self._tell, self._manager, self._lock)
+        return self._program.answer(order)
+
+    def close(self) -> None:
+        """In order: nothing staged is left, and nobody is told that we hold the lock."""
+        if self._program is not None:
+            self._program.close()
 
 
 def write(values: dict[str, Any]) -> None:
@@ -30,11 +63,11 @@ def write(values: dict[str, Any]) -> None:
         pass
 
 
-def answered(program: Program, line: bytes) -> dict[str, Any]:
+def answered(orders: Orders, line: bytes) -> dict[str, Any]:
     """The answer to an order; a refusal is one, too."""
     try:
         order = json.loads(line)
-        return {"answer": program.answer(order)}
+        return {"answer": orders.answer(order)}
     except Refusal as refused:
         return {"refused": refused.kind, "words": refused.words}
     except OSError as problem:
@@ -53,12 +86,12 @@ def run() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda _number, _frame: lines.put(b""))  # what was begun is carried out
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
-    program = Program(Places(first), str(first.get("who", "?")), lambda step: write({"step": step}))
-    write({"pusher": FORMAT, "python": platform.python_version(), "user": _user(), "uid": os.geteuid()})
+    orders = Orders(Places(first), str(first.get("who", "?")), lambda step: write({"step": step}))
+    write({"pusher": FORMAT, "python": "%d.%d.%d" % sys.version_info[:3], "user": _user(), "uid": os.geteuid()})
     try:
-        _serve(program, lines)
+        _serve(orders, lines)
     finally:
-        program.close()
+        orders.close()
     sys.stdout.flush()
     os._exit(0)
 
@@ -70,7 +103,7 @@ def _user() -> str:
         return str(os.geteuid())
 
 
-def _serve(program: Program, lines: queue.SimpleQueue[bytes]) -> None:
+def _serve(orders: Orders, lines: queue.SimpleQueue[bytes]) -> None:
     while True:
         try:
             line = lines.get(timeout=SILENCE_SECONDS)
@@ -78,7 +111,7 @@ def _serve(program: Program, lines: queue.SimpleQueue[bytes]) -> None:
             return
         if not line:
             return
-        write(answered(program, line))
+        write(answered(orders, line))
 
 
 def _read(lines: queue.SimpleQueue[bytes]) -> None:

@@ -21,6 +21,7 @@ MODULES = (
     "overlays",
     "stage",
     "undo",
+    "undoing",
     "program",
     "main",
 )

@@ -5,21 +5,20 @@ from __future__ import annotations
 import base64
 import os
 import re
-import time
 from typing import TYPE_CHECKING, Any, Callable
 
 from dflashtui.pusher import files, overlays, stage
-from dflashtui.pusher.change import DONE, Change, FileChange, put_back, settle
-from dflashtui.pusher.lock import Lock
-from dflashtui.pusher.look import Look
-from dflashtui.pusher.manager import Manager
+from dflashtui.pusher.change import Change, FileChange, settle
 from dflashtui.pusher.records import Store
 from dflashtui.pusher.trouble import Refusal
-from dflashtui.pusher.undo import UNDO, Undo, all_stores
+from dflashtui.pusher.undo import Undo, all_stores
+from dflashtui.pusher.undoing import is_newest, undoing, undone_by
 
 if TYPE_CHECKING:
     import subprocess
 
+    from dflashtui.pusher.lock import Lock
+    from dflashtui.pusher.manager import Manager
     from dflashtui.pusher.places import Places
 
 CHANGE = re.compile(r"[0-9a-f]{8,32}\Z")
@@ -30,13 +29,12 @@ UNDO_WAITS_SECONDS = 300.0
 class Program:
     """`tell(step)` is called as each step begins."""
 
-    def __init__(self, places: Places, who: str, tell: Callable[[str], None], manager: Manager | None = None) -> None:
+    def __init__(self, places: Places, who: str, tell: Callable[[str], None], manager: Manager, lock: Lock) -> None:
         self._places = places
         self._who = who
         self._tell = tell
-        self._lock = Lock(places.state)
-        self._manager = manager or Manager(places)
-        self._look = Look(places, self._manager, self._lock)
+        self._lock = lock
+        self._manager = manager
         self._stage = stage.Stage(places.state)
         self._undo = Undo(places, self._manager)
         self._changes: list[Change] = []
@@ -47,7 +45,6 @@ class Program:
     def answer(self, order: dict[str, Any]) -> dict[str, Any]:
         """Raises `Refusal`."""
         orders: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-            "look": lambda asked: self._look.unit(asked["unit"]),
             "look_overlay": lambda asked: overlays.look(self._places, asked),
             "text": self._text,
             "try": self._try,
@@ -161,7 +158,7 @@ class Program:
         return [
             undoing(store, store.records())
             for store in all_stores(self._places.state)
-            if store.kind == "overlays" and _is_newest(store.records(), change)
+            if store.kind == "overlays" and is_newest(store.records(), change)
         ]
 
     def _apply(self, order: dict[str, Any]) -> dict[str, Any]:
@@ -258,63 +255,19 @@ class Program:
         self._take_lock(UNDO_WAITS_SECONDS)
         if self._undo.is_called_off(change):
             return {"undone": []}
-        stores = [store for store in all_stores(self._places.state) if _is_newest(store.records(), change)]
-        undone = [self._undone(store) for store in stores]
+        stores = [store for store in all_stores(self._places.state) if is_newest(store.records(), change)]
+        undone = [undone_by(self._who, store) for store in stores]
         if undone:
             self._manager.reload()
             self._restart(order)
         self._undo.end(change)
         return {"undone": undone}
 
-    def _undone(self, store: Store) -> str:
-        records = store.records()
-        old = records[-1]
-        put_back(store, old)
-        entries = [{**one, "before": one["after"], "after": one["before"]} for one in old["files"]]
-        common = {"number": store.next_number(), "at": time.time(), "finished_at": time.time(), "state": DONE}
-        facts = {"action": UNDO, "undoes": old["number"], "who": self._who, "files": entries}
-        store.write({**old, **_before(store, records), **common, **facts})
-        return store.name
-
     def _restart(self, order: dict[str, Any]) -> None:
         unit = order.get("restart")
         if unit:
             there = os.path.exists(self._places.unit(unit))
             self._manager.systemctl("restart" if there else "stop", "--no-block", "--", unit)
-
-
-def undoing(store: Store, records: list[dict[str, Any]]) -> Change:
-    """The change that undoes the newest record."""
-    last = records[-1]
-    changes = [_going_back(store, entry) for entry in last["files"]]
-    return Change(store, changes, {**_about(last), **_before(store, records)})
-
-
-def _going_back(store: Store, entry: dict[str, Any]) -> FileChange:
-    data = None if entry["before"] is None else store.text(entry["before"])
-    change = FileChange(entry["name"], entry["path"], data, entry["after"])
-    old = entry.get("old") or {}
-    change.mode = old.get("mode", change.mode)
-    if change.ids is not None and "uid" in old:
-        change.ids = (old["uid"], old["gid"])
-    return change
-
-
-def _about(record: dict[str, Any]) -> dict[str, Any]:
-    return {key: record.get(key) for key in ("unit", "python", "package", "version", "folder") if key in record}
-
-
-def _before(store: Store, records: list[dict[str, Any]]) -> dict[str, Any]:
-    """What was laid before the newest record."""
-    if store.kind != "overlays":
-        return {}
-    last = overlays.effective(records[:-1])
-    return {"laid": last["laid"], "originals": last["originals"]}
-
-
-def _is_newest(records: list[dict[str, Any]], change: str) -> bool:
-    last = records[-1] if records else {}
-    return last.get("change") == change and last.get("state") == DONE and last.get("action") != UNDO
 
 
 def _checked(change: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import urllib.parse
 from typing import Any
 
 from dflashtui.pusher import files
@@ -19,6 +18,12 @@ PRIVATE = 0o600
 PENDING = "pending"
 
 
+def quoted(name: str) -> str:
+    """A name of any characters as a plain file name."""
+    plain = "".join(char if char.isalnum() or char in "@:_.-" else "%%%02X" % ord(char) for char in name)
+    return "%2E" + plain[1:] if plain.startswith(".") else plain
+
+
 class Store:
     """The folder of one unit, or of one overlay. Looking makes no folder."""
 
@@ -26,14 +31,15 @@ class Store:
         """`kind`: `units` or `overlays`; `name` may hold any character."""
         self.kind = kind
         self.name = name
-        self.folder = os.path.join(state, kind, urllib.parse.quote(name, safe="@:"))
+        self.folder = os.path.join(state, kind, quoted(name))
         self._texts = os.path.join(self.folder, "texts")
 
     @classmethod
     def at(cls, folder: str, kind: str) -> Store:
         """One that is there."""
-        state = os.path.dirname(os.path.dirname(folder))
-        return cls(state, kind, urllib.parse.unquote(os.path.basename(folder)))
+        store = cls(os.path.dirname(os.path.dirname(folder)), kind, os.path.basename(folder))
+        store.folder, store._texts = folder, os.path.join(folder, "texts")
+        return store
 
     def records(self) -> list[dict[str, Any]]:
         """Oldest first. Raises `Refusal` if they cannot be read; one that is broken is left out."""

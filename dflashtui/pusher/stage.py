@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import secrets
-import shutil
 import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Callable
 
 from dflashtui.pusher import files
@@ -33,7 +31,7 @@ class Stage:
         """Write a text under its real name; gives the path. Raises `Refusal`."""
         if self._folder is None:
             files.make_folder(self._state)
-            folder = os.path.join(self._state, PREFIX + secrets.token_hex(8))
+            folder = os.path.join(self._state, PREFIX + os.urandom(8).hex())
             try:
                 os.mkdir(folder, 0o700)
             except OSError as problem:
@@ -50,8 +48,16 @@ class Stage:
     def clear(self) -> None:
         """Nothing of it is left."""
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove_folder(self._folder)
             self._folder = None
+
+
+def remove_folder(folder: str) -> None:
+    """A flat one, with what is in it."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            files.drop(os.path.join(folder, name))
+        os.rmdir(folder)
 
 
 def clear_others(state: str) -> int:
@@ -61,7 +67,7 @@ def clear_others(state: str) -> int:
     except OSError:
         return 0
     for name in names:
-        shutil.rmtree(os.path.join(state, name), ignore_errors=True)
+        remove_folder(os.path.join(state, name))
     return len(names)
 
 
@@ -80,6 +86,8 @@ def verified_unseen(manager: Manager, name: str, data: bytes) -> dict[str, Any] 
 
 def _unseen(folder: str, path: str, data: bytes) -> Callable[[], None]:
     """What the new process does before it becomes the verifier."""
+    import ctypes  # noqa: PLC0415 - for dry runs alone
+
     library = ctypes.CDLL(None, use_errno=True)
 
     def enter() -> None:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from dflashtui.pusher import files
+from dflashtui.pusher.change import DONE
 from dflashtui.pusher.manager import Manager, last_line
 from dflashtui.pusher.records import Store
 from dflashtui.pusher.trouble import Refusal
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from dflashtui.pusher.places import Places
 
 UNDO = "undo"
+"""The action of a record that the host's own timer has made."""
 
 
 class Undo:
@@ -45,7 +47,7 @@ class Undo:
 
     def disarm(self, change: str) -> str:
         """`confirmed`: it will not fire; `undone`: it did, and the old files are back. Call under the lock."""
-        if any(record.get("action") == UNDO for record in self.records(change)):
+        if any(record.get("action") == UNDO and record["state"] == DONE for record in self.records(change)):
             return "undone"
         files.drop(self._path(change))
         name = "dflashtui-undo-%s.timer" % change

@@ -17,8 +17,7 @@ ARGV = ("python3", "-I", "-S", "-u", "-c", BOOTSTRAP)
 def program(package: str, modules: Sequence[str], *, beside: Sequence[tuple[str, str]] = ()) -> str:
     """The text that runs `run()` of the package's module `main`.
 
-    `modules`: those of the package that it needs, in the order of their imports, `main` last. `beside`: names and texts
-    of other modules, loaded first.
+    `modules`: those of the package that it needs. `beside`: names and texts of other modules.
     """
     sources = [*beside, *((f"{package}.{name}", text(package, name)) for name in modules)]
     return f"{text('dflashtui.shipped', 'loader')}\nload({sources!r}, {f'{package}.main'!r})\n"

@@ -151,7 +151,11 @@ async def test_what_stands_in_the_way_on_a_real_host(bare: TestFleet) -> None:
     full = await push(host)
     bare.check(HOST, "umount", STATE)
     assert "No space left on device (0 B free)" in full.message
-    found = (transient, masked, covering, read_only, full)
+    bare.check(HOST, "sh", "-c", fill.format("/etc/systemd/system"))
+    no_room = await push(host)
+    bare.check(HOST, "umount", "/etc/systemd/system")
+    assert "/etc/systemd/system: No space left on device (0 B free); nothing is changed" in no_room.message
+    found = (transient, masked, covering, read_only, full, no_room)
     assert {one.outcome for one in found} == {Outcome.REFUSED}
     assert bare.exec(HOST, "test", "-e", PATH).returncode == 1
 

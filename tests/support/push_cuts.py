@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from dflashtui.pusher import files
 from dflashtui.pusher.change import Change, FileChange
+from dflashtui.pusher.lock import Lock
 from dflashtui.pusher.manager import Manager
 from dflashtui.pusher.places import Places
 from dflashtui.pusher.program import Program
@@ -56,7 +57,7 @@ class QuietManager(Manager):
 
 def program(root: Path) -> Program:
     places = Places({"manager": "system", "root": str(root)})
-    return Program(places, "me", lambda _step: None, QuietManager(places))
+    return Program(places, "me", lambda _step: None, QuietManager(places), Lock(places.state))
 
 
 def unit_path(root: Path) -> Path:

@@ -7,9 +7,8 @@ import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from dflashtui.pusher.main import answered
+from dflashtui.pusher.main import Orders, answered
 from dflashtui.pusher.places import Places
-from dflashtui.pusher.program import Program
 from dflashtui.source.pusher import Pusher, pusher
 from dflashtui.transport.local import LocalTransport
 
@@ -53,7 +52,7 @@ class Inside:
         self.exit_status: int | None = None
         self.stderr = b""
         self._came = b""
-        self._program: Program | None = None
+        self._program: Orders | None = None
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -76,7 +75,7 @@ class Inside:
             self._tell(answered(self._program, line))
             return
         first = json.loads(line)
-        self._program = Program(Places(first), first["who"], lambda step: self._tell({"step": step}))
+        self._program = Orders(Places(first), first["who"], lambda step: self._tell({"step": step}))
         self._tell({"pusher": 1, "user": "me", "uid": 0})
 
     def _tell(self, said: dict[str, Any]) -> None:
