@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from dflashtui.ops.runs import EXITED, FAILED, STARTED
+from dflashtui.transport.base import Completed
 from tests.tui.fake import console
 from tests.tui.log_items import START, entry, numbered
 from tests.tui.stage import LIVE, READY, host, unit
@@ -43,6 +44,12 @@ async def test_a_moment_is_fetched_from_the_host_and_from_there_one_scrolls_to_t
         assert not pane.is_following
         await there.press("G")
         await there.sees("line 2999", "following")
+        boot = f"0 {'a' * 32} Tue 2026-12-01 03:01:00 UTC Tue 2026-12-01 03:50:00 UTC\n"
+        there.fleet.answers["env"] = Completed("h-live", ("env",), 0, boot.encode(), b"")
+        await there.press("b")
+        await there.sees("boots of h-live", "this one, 49m")
+        await there.press("0")
+        await there.sees("line 60", "paused")
         await type_in(there, "at", "nonsense")
         await there.sees("is no time; expected 12:04")
 

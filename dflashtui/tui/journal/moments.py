@@ -13,18 +13,22 @@ from dflashtui.errors import DflashError
 from dflashtui.model.journal import JournalEntry
 from dflashtui.model.journal_query import JournalQuery
 from dflashtui.ops.runs import FAILED_IDS
-from dflashtui.text import decoded
+from dflashtui.source.boots import BOOTS_ARGV, boots_of
+from dflashtui.text import decoded, human_span, printable
+from dflashtui.tui.dialogs.menu import Choice, Menu
 from dflashtui.tui.journal.paging import Paging, cursor_of
 from dflashtui.tui.log import messages
 from dflashtui.tui.log.merging import merged
 from dflashtui.tui.log.moments import MomentError, moment
 from dflashtui.tui.log.record import Source
 from dflashtui.tui.log.widget import LogPane
+from dflashtui.tui.styled import cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dflashtui.model.journal import JournalItem
+    from dflashtui.source.boots import Boot
 
 AROUND_LINES = 300
 FIRST_SPAN = timedelta(minutes=10)
@@ -82,6 +86,27 @@ class Moments(Paging):
         if not page:
             raise MomentError(f"{source.unit} has not failed, as far as its journal goes back")
         return page[-1].at
+
+    @on(messages.BootsWanted)
+    @work(group="runs", exclusive=True)
+    async def _list_boots(self, event: messages.BootsWanted) -> None:
+        """Choose a boot; the pane goes to its first line."""
+        pane = event.pane
+        try:
+            boots = boots_of((await self.fleet.ask(event.host, BOOTS_ARGV)).check().stdout)
+            choices = tuple(
+                Choice(str(place), f"{boot.first_at.astimezone():%m-%d %H:%M:%S}", _boot_words(boot), boot.boot_id)
+                for place, boot in enumerate(boots[:10])
+            )
+            title = cell(f"boots of {printable(event.host)}", "strong")
+            chosen = await self.app.push_screen_wait(Menu(title, choices)) if choices else None
+            boot = next((one for one in boots if one.boot_id == chosen), None)
+            if boot is not None and isinstance(pane, LogPane):
+                await self._show_moment(pane, boot.first_at)
+            elif not choices:
+                self.notify(f"the journal of {printable(event.host)} tells of no boot", markup=False)
+        except DflashError as error:
+            self.complain(error)
 
     async def _show_moment(self, pane: LogPane, at: datetime | None) -> None:
         if at is None:
@@ -142,3 +167,9 @@ class Moments(Paging):
     def _cancel(self) -> None:
         self.workers.cancel_group(self, "further")
         self.notify("the search at the host was cancelled", markup=False, timeout=3)
+
+
+def _boot_words(boot: Boot) -> str:
+    """`this one`, `2 before this one`, and how long it lasted."""
+    which = "this one" if not boot.number else f"{abs(boot.number)} before this one"
+    return f"{which}, {human_span((boot.last_at - boot.first_at).total_seconds())}"

@@ -119,7 +119,7 @@ def pages_of(found: Comparison, run: Run, good: Run) -> Iterator[tuple[str, tupl
         (
             cell(f"{len(found.new)} kinds of line are new, {against}", "dim"),
             *_parting(found, run),
-            *heading("new lines"),
+            *(heading("new lines") if found.new else ()),
             *map(_line, found.new),
         ),
     )

@@ -47,6 +47,7 @@ LOOKS = [
     ("z", "fold", "Close or open the block; elsewhere all of them", "fold"),
     ("i", "histogram", "Lines and errors over time; ← → walk", "histogram"),
     ("r", "runs", "The runs of the unit; compare two", "runs"),
+    ("b", "boots", "The boots of the host; go to the begin of one", "boots"),
     ("K", "kernel", "Lines of the kernel (Xid, out of memory) mixed in, or not", "kernel"),
     ("V", "select", "Select from here", "select"),
     ("C", "copy_block", "Copy the whole exception or block", "copy_block"),

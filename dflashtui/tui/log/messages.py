@@ -76,6 +76,10 @@ class MomentWanted(LogMessage):
         self.text = text
 
 
+class BootsWanted(LogMessage):
+    """The boots of the host are to be listed."""
+
+
 class RunsWanted(LogMessage):
     """The runs of the unit are to be listed."""
 

@@ -81,6 +81,11 @@ class Taking(Looking):
         if self.unit:
             self.post_message(messages.RunsWanted(self, self.host, self.unit))
 
+    def action_boots(self) -> None:
+        """The boots of the host."""
+        if self.unit:
+            self.post_message(messages.BootsWanted(self, self.host, self.unit))
+
     def action_kernel(self) -> None:
         """Kernel lines beside the unit's, or not."""
         if self.unit:
