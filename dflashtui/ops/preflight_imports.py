@@ -184,14 +184,12 @@ def _place(fault: ImportFault) -> str:
 
 
 def _way(fault: ImportFault) -> str:
-    steps = [link.module for link in fault.chain]
+    steps = [f"{link.module}:{link.line}" for link in fault.chain]
     return f" (by way of {' → '.join(steps)})" if steps else ""
 
 
 def _evidence(fault: ImportFault) -> Iterator[str]:
-    yield _place(fault)
-    for link in fault.chain:
-        yield f"  by way of {link.module}, {link.file}:{link.line}"
+    yield f"{_place(fault)}{_way(fault)}"
     if fault.unreadable:
         yield f"{fault.unreadable} cannot be read by the unit's user"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from dflashtui.exit_code import ExitCode
@@ -28,6 +29,8 @@ VERDICTS = {
     "fatal": "would fail",
 }
 LONGEST_LINE = 400
+LONGEST_COMMAND = 8000
+"""A command is there to be copied, and may install a whole engine's needs; several findings share one."""
 
 
 def exit_code(found: Preflight) -> ExitCode:
@@ -63,8 +66,10 @@ def lines(found: Preflight, *, colour: bool) -> Iterator[str]:
     yield _painted(
         f"{head}{f': {told}' if told else ''}  ({found.elapsed_seconds:.1f} s)", found.verdict, colour=colour
     )
-    for finding in found.findings:
+    for finding, following in zip_longest(found.findings, found.findings[1:]):
         yield from _finding(finding, colour=colour)
+        if finding.command and (following is None or following.command != finding.command):
+            yield printable(masked(f"         $ {shlex.join(finding.command)}"), limit=LONGEST_COMMAND)
 
 
 def _finding(finding: PreflightFinding, *, colour: bool) -> Iterator[str]:
@@ -73,8 +78,6 @@ def _finding(finding: PreflightFinding, *, colour: bool) -> Iterator[str]:
         yield _plain(f"           {line}")
     if finding.remedy:
         yield _plain(f"        do {finding.remedy}")
-    if finding.command:
-        yield _plain(f"         $ {shlex.join(finding.command)}")
 
 
 def _plain(text: str) -> str:
