@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from dflashtui.engines.answers import Asked, without_asking
+from dflashtui.model.unit import Readiness
 from dflashtui.source.http import ThroughHost
 from dflashtui.source.listeners import foreign_listener
 from dflashtui.source.readiness import ask
@@ -28,6 +29,9 @@ TICK_SECONDS = 0.5
 HURRIED_TICK_SECONDS = 0.05
 HURRIED_POLL_SECONDS = (0.1, 0.2, 0.4, 0.8, 1.6, 2.0)
 """While somebody watches a start."""
+NEAR_PHASES = frozenset({"finishing", "http", "warm-up"})
+NEAR_SECONDS = 0.1
+"""Between questions when the log says that it will answer within seconds; a refused connection costs nobody."""
 
 
 class ReadinessStream:
@@ -67,13 +71,14 @@ class ReadinessStream:
     def hurry(self, unit: str) -> Iterator[Callable[[], None]]:
         """While it lasts the unit is asked every 0.1 to 2 s; calling what it gives asks at once."""
         self._hurried[unit] += 1
-        self._ask_now(unit)
+        self.ask_now(unit)
         try:
-            yield partial(self._ask_now, unit)
+            yield partial(self.ask_now, unit)
         finally:
             self._hurried[unit] -= 1
 
-    def _ask_now(self, unit: str) -> None:
+    def ask_now(self, unit: str) -> None:
+        """Do not wait for the pause between two questions."""
         self._due.pop(unit, None)
         self._hurried_rounds.pop(unit, None)
         self._wake.set()
@@ -81,8 +86,12 @@ class ReadinessStream:
     async def _tick(self) -> None:
         self._wake.clear()
         with suppress(TimeoutError):
-            async with asyncio.timeout(HURRIED_TICK_SECONDS if +self._hurried else TICK_SECONDS):
+            async with asyncio.timeout(HURRIED_TICK_SECONDS if self._is_fast else TICK_SECONDS):
                 await self._wake.wait()
+
+    @property
+    def _is_fast(self) -> bool:
+        return bool(+self._hurried) or any(map(_is_near, self._state.snapshot.units or ()))
 
     @asynccontextmanager
     async def _clients(self, transport: Transport) -> AsyncIterator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
@@ -122,6 +131,9 @@ class ReadinessStream:
             self._state.asked(unit.name, asked)
 
     def _pause(self, unit: str, asked: Asked) -> float:
+        status = self._state.snapshot.unit(unit)
+        if status is not None and _is_near(status) and asked.readiness is Readiness.LOADING:
+            return NEAR_SECONDS
         if not self._hurried[unit]:
             return asked.wait_seconds
         rounds = self._hurried_rounds[unit]
@@ -131,3 +143,7 @@ class ReadinessStream:
     def _is_current(self, unit: UnitStatus) -> bool:
         now = self._state.snapshot.unit(unit.name)
         return now is not None and now.invocation_id == unit.invocation_id
+
+
+def _is_near(unit: UnitStatus) -> bool:
+    return unit.phase is not None and unit.phase.name in NEAR_PHASES

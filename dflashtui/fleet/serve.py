@@ -45,7 +45,7 @@ class HostService:
             become=plan.host.become,
             on_kernel=self._heard_kernel,
             on_problem=self._journal_state,
-            on_items=ServiceLogs(state, plan.engines).hear,
+            on_items=ServiceLogs(state, plan.engines, self._is_up).hear,
         )
         in_flight: set[str] = set()
         self.readiness = ReadinessStream(state, plan.readiness_rules, plan.asked_from_console, in_flight)
@@ -150,6 +150,10 @@ class HostService:
 
     def _journal_state(self, problem: str | None) -> None:
         self.state.source("journal", via="journalctl", problem=problem)
+
+    def _is_up(self, unit: str) -> None:
+        """Its log says so: its answer is not waited for until the next turn."""
+        self.readiness.ask_now(unit)
 
     def _heard_kernel(self, entries: tuple[JournalEntry, ...]) -> None:
         for entry in entries:

@@ -9,11 +9,12 @@ from dflashtui.engines.phases import PhaseReader
 from dflashtui.model.journal import JournalEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dflashtui.fleet.host_state import HostState
     from dflashtui.model.journal import JournalItem
 
+UP = frozenset({"http", "warm-up", "ready"})
 STOPPING = "de5b426a63be47a7b6ac3eaac82e2f6f"
 """SD_MESSAGE_UNIT_STOPPING (sd-messages(3))."""
 
@@ -21,10 +22,13 @@ STOPPING = "de5b426a63be47a7b6ac3eaac82e2f6f"
 class ServiceLogs:
     """Hears every line of the units that are services; keeps readers for their newest run."""
 
-    def __init__(self, state: HostState, engines: Mapping[str, str]) -> None:
-        """`engines`: by unit, as in the inventory."""
+    def __init__(
+        self, state: HostState, engines: Mapping[str, str], on_up: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """`engines`: by unit, as in the inventory; `on_up`: told when one says that HTTP is up, or that it is ready."""
         self._state = state
         self._engines = engines
+        self._on_up = on_up
         self._readers: dict[str, tuple[str, PhaseReader, LogFigures]] = {}
 
     def hear(self, items: Sequence[JournalItem]) -> None:
@@ -43,6 +47,8 @@ class ServiceLogs:
         phases, figures = self._of(unit, entry.invocation_id)
         if phase := phases.feed(entry.message):
             self._state.note_run(unit, entry.invocation_id, phase=phase, phase_since=entry.at)
+            if phase.name in UP:
+                self._on_up(unit)
         if load := figures.feed(entry.message, entry.at):
             self._state.note_log_load(unit, entry.invocation_id, load)
 

@@ -29,6 +29,8 @@ WARM_UP_TOKENS = 32
 WARM_UP_FACTOR = 2
 """Requests of a warm-up for each that runs at once."""
 REQUESTS_FACTOR = 4
+STAGGER_SECONDS = 0.004
+"""Between the first requests of a level: sent in one moment, each would wait for the making of all others."""
 METRICS_SECONDS = 1.0
 METRICS_LIMIT_BYTES = 4 * 2**20
 GONE = frozenset({Outcome.REFUSED.value, Outcome.BROKEN.value})
@@ -114,19 +116,21 @@ class Level:
         waiting = iter(enumerate(questions))
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(self.concurrency, len(questions))):
-                    group.create_task(self._work(waiting, slots, keeps=keeps))
+                for place in range(min(self.concurrency, len(questions))):
+                    group.create_task(self._work(place * STAGGER_SECONDS, waiting, slots, keeps=keeps))
         finally:
             if keeps:
                 self.records = [record for record in slots if record]
 
     async def _work(
         self,
+        delay_seconds: float,
         waiting: Iterator[tuple[int, tuple[BenchPrompt, Prompt]]],
         slots: list[RequestRecord | None],
         *,
         keeps: bool,
     ) -> None:
+        await asyncio.sleep(delay_seconds)
         for place, (prompt, asked) in waiting:
             found = await complete(
                 self.service.dial, self.service.base, asked, key=self.service.key, limits=self.plan.limits

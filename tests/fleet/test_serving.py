@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dflashtui.cli.fleets import opener
+from dflashtui.config.read import load
+from dflashtui.fleet.fleet import RealFleet
+from dflashtui.model.service import ServiceState
 from tests.fleet import standin
 from tests.support.until import until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
+    from dflashtui.fleet.base import Change
+    from dflashtui.model.unit import UnitStatus
     from tests.fleet.harness.fleet import TestFleet
 
 pytestmark = pytest.mark.timeout(90)
@@ -105,9 +111,41 @@ async def test_an_interrupted_bench_leaves_its_part_and_the_units_as_they_were(f
     assert (run["is_whole"], 0 < len(run["requests"]) < 400) == (False, True)
 
 
+async def test_live_figures_and_an_end_that_nobody_asked_for(fleet: TestFleet, config: Path) -> None:
+    found = load(config)
+    only = found.model_copy(update={"hosts": tuple(one for one in found.hosts if one.name == HOST)})
+    dying = f"port=30011 {TIMES} crash=exit0 kind=vllm"
+    unit = standin.UNIT.format(name="spec", folder=standin.FOLDER, words=dying)
+    fleet.write_file(HOST, "/etc/systemd/system/spec.service", unit)
+    fleet.check(HOST, "systemctl", "daemon-reload")
+    async with RealFleet(only, opener()) as real, real.subscribe() as changes:
+        plain = await anext_unit(changes, "plain.service", lambda one: one.load is not None)
+        assert (plain.service, plain.load.via if plain.load else None) == (ServiceState.READY, "metrics")
+        assert plain.load is not None
+        assert (plain.load.running, plain.load.queued) == (0, 0)
+        assert json.loads(truth(fleet))["generated"] == 0
+        fleet.start(HOST, "spec.service")
+        await anext_unit(changes, "spec.service", lambda one: one.service is ServiceState.UNEXPECTED_EXIT)
+        fleet.stop(HOST, "plain.service")
+        await anext_unit(changes, "plain.service", lambda one: one.service is ServiceState.STOPPED)
+
+
+async def anext_unit(changes: AsyncIterator[Change], name: str, holds: Callable[[UnitStatus], bool]) -> UnitStatus:
+    """The unit, as soon as it is so."""
+    async for change in changes:
+        unit = change.snapshot.unit(name)
+        if change.host == HOST and unit is not None and holds(unit):
+            return unit
+    raise AssertionError("the fleet goes on")
+
+
 TRUTH = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:30010/truth').read().decode())"
 
 
 def _requests(fleet: TestFleet) -> int:
-    told = fleet.exec(HOST, "python3", "-c", TRUTH)
-    return int(json.loads(told.stdout)["requests"]) if told.returncode == 0 else 0
+    told = truth(fleet)
+    return int(json.loads(told)["requests"]) if told else 0
+
+
+def truth(fleet: TestFleet) -> bytes:
+    return fleet.exec(HOST, "python3", "-c", TRUTH).stdout
