@@ -89,22 +89,26 @@ def _by_hand(found: Inventory, text: Path, environment: Mapping[str, str]) -> fl
 
 
 async def _cut(setting: Setting) -> Row:
-    """Each push is cut after another number of bytes of its conversation; then the host is asked, and looked at."""
+    """Each push is cut after another time, or number of bytes; then the host is asked, and looked at."""
     fleet, host = setting.fleet, next(iter(setting.fleet.hosts))
     wrong, outcomes = 0, {"done": 0, "failed": 0}
     async with tcp_proxy(22, fleet.hosts[host].address) as proxy:
         entry = through(fleet, host, proxy.port, setting.folder)
         here = fleet.read_file(host, TARGET).decode()
         proxy.passed_bytes = 0
-        await _push(entry, OLD if here == NEW else NEW)
+        seconds = (await _push(entry, OLD if here == NEW else NEW)).duration_seconds
         whole = proxy.passed_bytes
         for number in range(CUTS):
             if number % 50 == 0:
                 say(f"push: cut {number} of {CUTS}")
             here = fleet.read_file(host, TARGET).decode()
             wanted = OLD if here == NEW else NEW
-            proxy.passed_bytes, proxy.cut_after_bytes = 0, whole * (number + 1) // (CUTS + 1)
+            proxy.passed_bytes, proxy.cut_after_bytes = 0, whole * (number + 1) // (CUTS + 1) if number % 2 else None
+            by_time = asyncio.get_running_loop().call_later(seconds * (number + 1) / CUTS, proxy.cut)
+            if number % 2:
+                by_time.cancel()
             result = await _push(entry, wanted)
+            by_time.cancel()
             proxy.cut_after_bytes = None
             if result.ok is None:
                 result = await resolve(partial(on, entry), result)
@@ -116,7 +120,7 @@ async def _cut(setting: Setting) -> Row:
         unit="",
         ours=Figure("", (float(wrong),)),
         target=0,
-        how=f"the connection is reset after each {CUTS + 1}th of its bytes; the product's word against the file",
+        how="the connection is reset after other parts of its time and of its bytes; the word against the file",
         notes=(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()),),
     )
 

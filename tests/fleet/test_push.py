@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from functools import partial
 from typing import TYPE_CHECKING
@@ -219,13 +220,14 @@ async def test_cut_anywhere_the_host_says_what_became_of_it(bare: TestFleet, tmp
     async with tcp_proxy(22, bare.hosts[HOST].address) as proxy:
         proxied, outcomes = through(bare, HOST, proxy.port, tmp_path), set[Outcome]()
         there = NEW
-        assert (await push(proxied, there)).outcome is Outcome.DONE
-        conversation = proxy.passed_bytes
+        whole = await push(proxied, there)
+        assert whole.outcome is Outcome.DONE
         for step in range(CUTS):
             wanted = OLD if there == NEW else NEW
-            proxy.passed_bytes, proxy.cut_after_bytes = 0, conversation * (step + 3) // (CUTS + 3)
+            moment = whole.duration_seconds * (step + 2) / (CUTS + 2)
+            cut = asyncio.get_running_loop().call_later(moment, proxy.cut)
             result = await push(proxied, wanted)
-            proxy.cut_after_bytes = None
+            cut.cancel()
             if result.outcome is Outcome.UNKNOWN:
                 result = await resolve(partial(on, direct), result)
             outcomes.add(result.outcome)
