@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from dflashtui.errors import ConfigError
@@ -22,12 +24,12 @@ LIMIT_SECONDS = 10.0
 async def where_on(
     transport: Transport, config: Config, host: Host, *, unit: str | None = None, python: str | None = None
 ) -> Where:
-    """The interpreter that was named, else that of the unit, else that of all the host's units.
+    """The interpreter that was named, else that of the unit, else that of all the host's units; run as its owner.
 
     Raises `ConfigError` if that is none or not one, `TransportLost`.
     """
     if python:
-        return Where(python=python, become=host.become)
+        return await _as_owner(transport, Where(python=python, become=host.become))
     names = (unit,) if unit else config.watched(host)
     known = {one.python: dict(one.environment) for one in config.units if one.name in names and one.python}
     if not known:
@@ -35,7 +37,15 @@ async def where_on(
     if len(known) != 1:
         raise ConfigError([_problem(host.name, unit, known)])
     ((path, environment),) = known.items()
-    return Where(python=path, environment=environment, become=host.become)
+    return await _as_owner(transport, Where(python=path, environment=environment, become=host.become))
+
+
+async def _as_owner(transport: Transport, where: Where) -> Where:
+    """What lies in an environment runs with its interpreter: by the rights of whoever may write there, not of root."""
+    async with asyncio.timeout(LIMIT_SECONDS):
+        done = await transport.run(("stat", "-L", "-c", "%U", "--", str(PurePosixPath(where.python).parent)))
+    owner = decoded(done.stdout).strip()
+    return where if done.exit_status != 0 or owner in {"root", "UNKNOWN", ""} else replace(where, user=owner)
 
 
 def _problem(host: str, unit: str | None, known: Iterable[str]) -> str:

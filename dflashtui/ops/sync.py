@@ -173,7 +173,7 @@ def _words(fact: dict[str, Any]) -> str:
 
 async def _pour(there: Side, order: dict[str, object], into: Stream) -> None:
     """The files' bytes from one host to the other. Raises `SourceUnavailable` if the giving side ends early."""
-    async with there.transport.stream(pack.argv(there.environment.interpreter.executable, "send")) as giving:
+    async with there.transport.stream(there.carrier("send")) as giving:
         await giving.write(pack.payload(order))
         await giving.write_eof()
         async for chunk in giving:

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from tests.fleet.harness.fleet import TestFleet
     from tests.support.site_files import Files
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(240)
 ENGINE = distribution("sglang", "0.5.11", requires=["torch==2.11.0", "soundfile==0.13.1", "xgrammar==0.1.32"])
+WHO = f"import os; os.close(os.open('{environments.FOLDER}/who', os.O_CREAT | os.O_WRONLY))\n"
 CONTENTS = (
     f"cd {SITE} && find . -path ./pip -prune -o -name __pycache__ -prune -o -type f -print0 "
     "| sort -z | xargs -0 sha256sum"
@@ -168,10 +169,12 @@ def test_compare_says_what_differs_and_what_of_it_is_fatal(fleet: TestFleet, inv
     environments.lay_out(fleet, "gpu-a", GOOD)
     environments.lay_out(fleet, "gpu-b", GOOD)
     assert run(inventory, tmp_path, "compare", "gpu-a", "gpu-b")[0] == 0
-    environments.lay_out(fleet, "gpu-b", OTHER)
+    environments.lay_out(fleet, "gpu-b", site(OTHER, {"who.pth": WHO.encode()}))
+    fleet.check("gpu-b", "chown", "-R", "ops", environments.FOLDER)
     status, told, _ = run(inventory, tmp_path, "compare", "gpu-a", "gpu-b", "--json")
     found = json.loads(told)
     assert (status, found["verdict"]) == (2, "fatal")
+    assert fleet.check("gpu-b", "stat", "-c", "%U", f"{environments.FOLDER}/who") == b"ops\n"  # never root
     names = [row["name"] for row in found["differences"]]
     assert names == ["torch", "cuda", "torchvision", "xgrammar", "soundfile"]
     assert [remark["host"] for remark in found["differences"][0]["fatal"]] == ["gpu-b"]
