@@ -88,7 +88,7 @@ def everything(path: Path) -> None:
                 continue
 
 
-@settings(max_examples=150, deadline=2000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(places=st.lists(st.tuples(st.integers(0, 20_000), st.integers(0, 255)), max_size=12), cut=st.integers(0, 20_000))
 def test_damage_ends_in_an_error_of_ours_or_in_nothing(
     sample: Path, tmp_path: Path, places: list[tuple[int, int]], cut: int
@@ -103,7 +103,7 @@ def test_damage_ends_in_an_error_of_ours_or_in_nothing(
 
 
 @given(data=st.binary(max_size=400))
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_after_the_magic(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "any.so"
     path.write_bytes(b"\x7fELF\x02\x01" + data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dflashtui.engines.fit_requirements import requirement_misfits
@@ -158,6 +158,7 @@ def test_a_closure_follows_who_asks() -> None:
     assert closure(some, None, asked(some)) == {"sglang", "a", "b", "c"}
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=30)), max_size=6))
 def test_any_metadata_is_judged_without_a_fault_of_ours(some: list[tuple[str, str]]) -> None:
     found = requirement_misfits(environment(*(dist(name, text, text) for name, text in some)))

@@ -8,7 +8,7 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dflashtui.survey import distributions, files, machine
@@ -89,6 +89,7 @@ def test_code_that_cannot_be_read_says_nothing(tmp_path: Path) -> None:
     assert {name for name in surveyed(tmp_path) if name.startswith("code:")} == set()
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_has_headers_or_none(text: str) -> None:
     assert all(isinstance(value, str) for values in headers(text).values() for value in values)
