@@ -58,6 +58,7 @@ class Kept:
             records = self._new
         try:
             _write(self._file, json.dumps(records, separators=(",", ":")).encode())
+            _forget_other_formats(os.path.dirname(self._file))
         except OSError:
             return
 
@@ -76,6 +77,13 @@ def folder() -> str | None:
     """Where this user's caches are; `None`: nowhere."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(base, "dflashtui") if os.path.isabs(base) else None
+
+
+def _forget_other_formats(place: str) -> None:
+    """Nobody reads them any more."""
+    for name in os.listdir(place):
+        if name.startswith("imports-") and not name.startswith("imports-%d-" % FORMAT):
+            os.unlink(os.path.join(place, name))
 
 
 def _tag() -> str:
