@@ -35,11 +35,13 @@ RECORD_BYTES = 64 << 20
 def found(order: Dict[str, Any], place: Place) -> Iterator[Dict[str, Any]]:
     """A fact for each file that wants CUDA or torch, or lacks something; at the end how many there were.
 
-    `order`: `packages`, folders or modules at the top of site-packages to look at; absent: all.
+    `order`: `packages`, folders or modules at the top of site-packages to look at; absent: all. Only who has looked at
+    all of them can say that a library is missing.
     """
+    packages = order.get("packages")
     folders = sites(place.path)
     unread: Dict[str, str] = {}
-    files = list(_shared(folders, order.get("packages"), place, unread))
+    files = list(_shared(folders, packages, place, unread))
     environment = _Environment(files, folders)
     count = 0
     for path, top in files:
@@ -48,6 +50,8 @@ def found(order: Dict[str, Any], place: Place) -> Iterator[Dict[str, Any]]:
         if fact is None:
             continue
         count += 1
+        if packages is not None:
+            fact.pop("missing", None)
         if fact:
             yield {"binary": path, "top": top, "owner": environment.owner(path), **fact}
     for folder, problem in unread.items():

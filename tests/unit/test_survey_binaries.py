@@ -115,6 +115,16 @@ def test_only_the_packages_that_were_asked_for(tmp_path: Path) -> None:
     assert {fact["top"] for fact in surveyed(site, packages=["mine"]).values()} == {"mine"}
 
 
+def test_who_looks_at_some_packages_does_not_say_what_is_missing(tmp_path: Path) -> None:
+    """The library may lie in a package that nobody looked at."""
+    cublas = named(tmp_path / "site/nvidia/cu13/lib", "libcublas.so.13")
+    built(tmp_path / "site/vllm/_C.abi3.so", "int f;", str(cublas))
+    site = write(tmp_path / "site", distribution("vllm", "0.20.2"))
+    fact = surveyed(site, packages=["vllm"])["_C.abi3.so"]
+    assert (fact["cuda"], fact.get("missing")) == ({"libcublas.so.13": 13}, None)
+    assert surveyed(site)["_C.abi3.so"]["missing"] == [{"library": "libcublas.so.13", "elsewhere": [str(cublas)]}]
+
+
 def test_links_that_lead_in_a_circle_are_not_followed(tmp_path: Path) -> None:
     site = write(tmp_path / "site", distribution("mine", "1.0"))
     (site / "mine/again").symlink_to(site / "mine")
