@@ -13,7 +13,7 @@ from dflashtui.source.completion import Limits, complete
 from dflashtui.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from dflashtui.engines.openai import Piece
     from dflashtui.ops.endpoint import Endpoint
@@ -82,7 +82,7 @@ def _names(found: Fetched) -> tuple[str, ...]:
 
 def _model(service: Endpoint, served: tuple[str, ...]) -> str | None:
     """The expected one if it is served, else the first that is, else the expected one."""
-    fitting = [name for name in served if name in service.models]
+    fitting = [name for name in served if _is_among(name, service.models)]
     return next(iter((*fitting, *served, *service.models)), None)
 
 
@@ -101,9 +101,14 @@ async def _completed(
 def _trouble(service: Endpoint, served: tuple[str, ...], model: str | None, found: Generation) -> str | None:
     if not found.is_ok:
         return None
-    if served and service.models and not set(served) & set(service.models):
+    if served and service.models and not any(_is_among(name, service.models) for name in served):
         wanted = " or ".join(map(printable, service.models))
         return f"another model answers there: it serves {', '.join(served)}, the unit is to serve {wanted}"
-    if model and found.model and found.model != model:
+    if model and found.model and not (_is_among(found.model, [model]) or _is_among(model, [found.model])):
         return f"{printable(model)} was asked, {printable(found.model)} answered"
     return None
+
+
+def _is_among(name: str, wanted: Iterable[str]) -> bool:
+    """Whether a server means one of these: `transformers serve` adds `@` and the revision to a model's name."""
+    return any(name == one or name.startswith(f"{one}@") for one in wanted)

@@ -57,6 +57,10 @@ async def test_another_model_is_no_proof(words: str, said: str) -> None:
     assert said in found.words
 
 
+async def test_a_revision_after_the_name_is_the_same_model() -> None:
+    assert (await smoked("model=stand-in@main")).verdict == "proven"
+
+
 @pytest.mark.parametrize(
     ("cmdline", "environ"),
     [(SGLANG, b""), (b"vllm\0serve\0stand-in\0", f"A=b\0VLLM_API_KEY={KEY}\0".encode())],
