@@ -15,11 +15,11 @@ from dflashtui.config.match import complete_unit_glob
 from dflashtui.config.words import proposal, shown
 from dflashtui.errors import ConfigError, DflashError
 from dflashtui.exit_code import ExitCode, worst
-from dflashtui.model.command import HostCommand
 from dflashtui.ops.audit import Audit
 from dflashtui.ops.commands import run_command
 from dflashtui.ops.fleet_transport import FleetTransport
 from dflashtui.ops.preflight import LIMIT_SECONDS, preflight
+from dflashtui.ops.preflight_fix import fixes
 from dflashtui.ops.preflight_report import document, exit_code, lines
 from dflashtui.text import printable
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dflashtui.cli.hosts_looked_at import Here
     from dflashtui.cli.parser import Options
     from dflashtui.config.model import Config, Host
+    from dflashtui.model.command import HostCommand
     from dflashtui.model.preflight import Preflight
 
 AFFIRMED = frozenset({"y", "yes"})
@@ -94,11 +95,7 @@ def _print(found: Preflight, options: Options) -> None:
 
 async def _fixed(found: Sequence[Preflight], here: Here, options: Options) -> ExitCode:
     """Every remedy that is a command: one plan, one question, then one after the other; a host stops at its failure."""
-    plan = [
-        HostCommand(host=one.host, unit=one.unit, argv=argv, title=f"preflight of {one.unit}")
-        for one in found
-        for argv in one.commands
-    ]
+    plan = fixes(found)
     if not plan:
         sys.stderr.write("dflashtui: no finding has a remedy that is a command\n")
         return ExitCode.OK

@@ -71,17 +71,22 @@ async def preflight(
     ends = began + limit_seconds
     try:
         async with asyncio.timeout_at(asyncio.get_running_loop().time() + limit_seconds):
-            question = await asked(config, unit, host, transport)
+            question = await _asked(config, unit, host, transport)
     except NoUnitError as none:
         found: list[PreflightFinding] = [_of_unit(unit, host, "fatal", str(none))]
     except TimeoutError:
         found = [_of_unit(unit, host, "unknown", f"{host.name} gave no answer within {limit_seconds:g} s")]
-    except BaseExceptionGroup as group:
-        raise _only(group) from group
     else:
         left = max(1.0, ends - monotonic() - TALK_SECONDS)
         found = await _all(replace(question, survey_seconds=left), checks, ends)
     return Preflight(host=host.name, unit=unit, findings=worst_first(tuple(found)), elapsed_seconds=monotonic() - began)
+
+
+async def _asked(config: Config, unit: str, host: Host, transport: Transport) -> Question:
+    try:
+        return await asked(config, unit, host, transport)
+    except BaseExceptionGroup as group:
+        raise _only(group) from group
 
 
 def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:

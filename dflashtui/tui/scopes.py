@@ -5,6 +5,7 @@ from __future__ import annotations
 from dflashtui.tui.app import DflashApp
 from dflashtui.tui.changes.diff_screen import DiffScreen
 from dflashtui.tui.changes.result_screen import ResultScreen
+from dflashtui.tui.compare.screen import CompareScreen
 from dflashtui.tui.crash.card import CrashCard
 from dflashtui.tui.crash.command import CommandScreen
 from dflashtui.tui.dialogs.confirm import Confirm, LightConfirm
@@ -15,6 +16,8 @@ from dflashtui.tui.dialogs.text import TextScreen
 from dflashtui.tui.listing.widget import RowList
 from dflashtui.tui.log.widget import LogPane
 from dflashtui.tui.panes.detail_pane import DetailPane
+from dflashtui.tui.preflight.fixing import FixScreen
+from dflashtui.tui.preflight.screen import PreflightScreen
 from dflashtui.tui.screen import MainScreen
 from dflashtui.tui.serving.sheet import Sheet
 
@@ -35,4 +38,7 @@ SCOPES = (
     CommandScreen,
     DiffScreen,
     ResultScreen,
+    PreflightScreen,
+    FixScreen,
+    CompareScreen,
 )

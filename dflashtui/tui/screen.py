@@ -12,7 +12,7 @@ from dflashtui.model.action import UnitAction, Verb
 from dflashtui.text import printable
 from dflashtui.tui import questions
 from dflashtui.tui.acting import wished
-from dflashtui.tui.changes.keys import Changes
+from dflashtui.tui.compare.keys import COMPARE_CHOICE
 from dflashtui.tui.copying import copy_choices
 from dflashtui.tui.details.gpu import gpu_lines
 from dflashtui.tui.details.host import host_lines
@@ -22,6 +22,7 @@ from dflashtui.tui.dialogs.confirm import LightConfirm, Question
 from dflashtui.tui.dialogs.menu import Choice, Menu
 from dflashtui.tui.dialogs.text import TextScreen
 from dflashtui.tui.places import Place
+from dflashtui.tui.preflight.keys import PREFLIGHT_CHOICE, Preflights
 from dflashtui.tui.rows.problems import what_of
 from dflashtui.tui.serving.choices import ANSWERS, service_choices
 from dflashtui.tui.serving.desk import serve
@@ -51,7 +52,7 @@ def commands() -> type[Provider]:
     return Commands
 
 
-class MainScreen(Changes):
+class MainScreen(Preflights):
     """The console."""
 
     COMMANDS = {commands}  # noqa: RUF012 - Textual declares it so
@@ -129,12 +130,13 @@ class MainScreen(Changes):
 
     def _choices(self) -> tuple[Choice, ...]:
         verbs = questions.verb_choices(self._changeable(), self.newest)
+        looks = (PREFLIGHT_CHOICE,) * bool(self.checkable_units) + (COMPARE_CHOICE,) * bool(self.comparable)
         host = self.newest.host(self.subject.host) if self.subject else None
         if host is not None and host.xids and self.subject is not None and self.subject.kind in {Kind.HOST, Kind.GPU}:
             words = f"{len(host.xids)} Xid fault{'s' * (len(host.xids) > 1)}: seen, no longer an alarm"
-            return (*verbs, Choice("x", "acknowledge", words, "acknowledge"))
+            return (*verbs, Choice("x", "acknowledge", words, "acknowledge"), *looks)
         requests = service_choices(self.subjects, self.newest, self.config, may_change=bool(self._changeable()))
-        return (*verbs, *(CHANGE_CHOICES if self.pushable_units else ()), *requests)
+        return (*verbs, *(CHANGE_CHOICES if self.pushable_units else ()), *requests, *looks)
 
     @work(group="action")
     async def action_actions(self) -> None:
@@ -147,6 +149,8 @@ class MainScreen(Changes):
             await serve(self, answer, subjects)
         elif answer in CHANGES:
             await self.change(answer, subjects)
+        elif answer in {PREFLIGHT_CHOICE.value, COMPARE_CHOICE.value}:
+            await self.run_action(answer)
         elif answer is not None:
             await self._act(Verb(answer), subjects)
 

@@ -1,0 +1,1 @@
+"""Environments of hosts on the screen: what differs."""

@@ -1,0 +1,1 @@
+"""The preflight on the screen: findings, and the remedies that are commands."""
