@@ -42,6 +42,8 @@ MOST_UNITS = 2
 
 def run_bench(options: Options) -> int:
     """Measure, print, keep. Interrupted: what was measured, marked, and the units as they were."""
+    if options.demo:
+        raise ConfigError(["bench measures real services; those of the demo have no port"])
     config = warned(inventory(options))
     places = _places(config, options)
     hosts = tuple(host for host in config.hosts if host.name in {host for host, _ in places})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dflashtui.cli.fleets import inventory, warned
 from dflashtui.cli.targets import complain, fleet_for, narrowed, unreached
 from dflashtui.config.match import complete_unit_glob
-from dflashtui.errors import DflashError
+from dflashtui.errors import ConfigError, DflashError
 from dflashtui.exit_code import ExitCode, worst
 from dflashtui.model.generation import Outcome
 from dflashtui.ops.endpoint import KEY_VARIABLE, find_endpoint
@@ -37,6 +37,8 @@ NO_KEY = f"the key is read from the unit's process, which needs the right to; {K
 
 def run_smoke(options: Options) -> int:
     """Ask on each host in turn, and say it in the exit code."""
+    if options.demo:
+        raise ConfigError(["smoke asks real services; those of the demo have no port"])
     unit = complete_unit_glob(options.unit)
     config = narrowed(warned(inventory(options)), unit, options)
     return asyncio.run(_run(config, unit, options))
