@@ -49,14 +49,16 @@ class OverlayLook(Value):
     named_version: str | None = None
     """The only one that the overlay is for, if it names one."""
     laid_version: str | None = None
-    """The version that it was laid over; `None`: it is not laid."""
+    """The version that it was laid over, if one is known."""
+    is_laid: bool = False
+    """By us, whether or not it is still there."""
     is_writable: bool = True
     files: tuple[OverlayFile, ...] = ()
 
     @property
     def is_reinstalled(self) -> bool:
         """Whether the package was installed anew since: what was laid is gone."""
-        if self.laid_version is None:
+        if not self.is_laid:
             return False
         before = {OverlayState.WIPED, OverlayState.NOT_LAID}
         return self.laid_version != self.version or (bool(self.files) and {one.state for one in self.files} <= before)

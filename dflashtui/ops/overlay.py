@@ -122,6 +122,7 @@ def overlay_look(found: Mapping[str, Any], overlay: OverlayFiles, host: str) -> 
         version=found["version"],
         named_version=overlay.version,
         laid_version=found["laid_version"] if found["laid"] else None,
+        is_laid=bool(found["laid"]),
         is_writable=found["writable"],
         files=tuple(
             OverlayFile(

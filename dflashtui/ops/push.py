@@ -123,7 +123,7 @@ class Push:
         return await self._carried_out(pusher, plan, looks)
 
     def _has_work(self, look: OverlayLook) -> bool:
-        return look.laid_version is not None if self._wanted.restores else bool(look.changed)
+        return look.is_laid if self._wanted.restores else bool(look.changed)
 
     async def _plan(self, pusher: Pusher) -> PushPlan:
         self._tell("look")

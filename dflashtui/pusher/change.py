@@ -26,6 +26,8 @@ class FileChange:
         self.before = before
         self.after = None if data is None else files.sha256(data)
         self.mode = UNIT_MODE
+        self.base: str | None = None
+        """The folder by whose owner's rights it is written; `None`: the file's own."""
         self.ids: tuple[int, int] | None = (0, 0) if os.geteuid() == 0 else None
         self._old: dict[str, Any] = {}
 
@@ -54,11 +56,12 @@ class FileChange:
 
     def put(self) -> None:
         """Old or new, whole, at every moment. Raises `Refusal`."""
-        if self.data is None:
-            files.remove(self.path)
-            return
-        files.make_folder(os.path.dirname(self.path), 0o755)
-        files.replace(self.path, self.data, self.mode, self.ids)
+        with files.acting_as(self.base or os.path.dirname(self.path)):
+            if self.data is None:
+                files.remove(self.path)
+                return
+            files.make_folder(os.path.dirname(self.path), 0o755)
+            files.replace(self.path, self.data, self.mode, self.ids)
 
 
 class Change:
@@ -113,13 +116,19 @@ def put_back(store: Store, record: dict[str, Any]) -> list[str]:
         if here != entry["after"]:
             foreign.append(entry["name"])
             continue
-        if entry["before"] is None:
-            files.remove(entry["path"])
-            continue
-        old = entry.get("old") or {}
-        ids = (old["uid"], old["gid"]) if os.geteuid() == 0 and "uid" in old else None
-        files.replace(entry["path"], store.text(entry["before"]), old.get("mode", UNIT_MODE), ids)
+        data = None if entry["before"] is None else store.text(entry["before"])
+        with files.acting_as(os.path.dirname(entry["path"])):
+            _put_back(entry, data)
     return foreign
+
+
+def _put_back(entry: dict[str, Any], data: bytes | None) -> None:
+    if data is None:
+        files.remove(entry["path"])
+        return
+    old = entry.get("old") or {}
+    ids = (old["uid"], old["gid"]) if os.geteuid() == 0 and "uid" in old else None
+    files.replace(entry["path"], data, old.get("mode", UNIT_MODE), ids)
 
 
 def settle(store: Store, tell: Callable[[str], None]) -> None:

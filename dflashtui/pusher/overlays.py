@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from dflashtui.pusher import files
 from dflashtui.pusher.change import DONE, Change, FileChange
@@ -76,6 +76,7 @@ def _asked(places: Places, python: str, name: str) -> dict[str, Any]:
             timeout=LIMIT_SECONDS,
             env=places.environment(),
             check=False,
+            preexec_fn=_owners_rights(python),
         )
         found = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
@@ -83,6 +84,19 @@ def _asked(places: Places, python: str, name: str) -> dict[str, Any]:
     except (OSError, ValueError) as problem:
         raise Refusal("no-python", "%s: cannot be asked where %s is: %s" % (python, name, problem)) from problem
     return found if isinstance(found, dict) else {}
+
+
+def _owners_rights(python: str) -> Callable[[], None]:
+    """What lies in an environment runs with its interpreter: by the rights of whoever may write there, not of root."""
+    status = os.stat(os.path.dirname(python))
+
+    def take() -> None:
+        if os.geteuid() == 0 and status.st_uid != 0:
+            os.setgroups([])
+            os.setgid(status.st_gid)
+            os.setuid(status.st_uid)
+
+    return take
 
 
 def store_of(places: Places, package: Package) -> Store:
@@ -176,7 +190,9 @@ def _file_change(package: Package, name: str, data: bytes | None) -> FileChange:
     change = FileChange(name, path, data, files.hash_at(path))
     status = os.stat(path if change.before is not None else package.folder)
     change.mode = status.st_mode & 0o777 if change.before is not None else 0o644
-    change.ids = (status.st_uid, status.st_gid) if os.geteuid() == 0 else None
+    owner = os.stat(package.folder).st_uid
+    change.ids = (status.st_uid, status.st_gid) if os.geteuid() == 0 and owner == 0 else None
+    change.base = package.folder
     return change
 
 

@@ -13,7 +13,8 @@ from dflashtui.cli import main
 from dflashtui.exit_code import ExitCode
 from dflashtui.model.push import Outcome, PushResult
 from dflashtui.ops.diff import Layer, LayerState, unit_diff
-from dflashtui.ops.push import Push, Terms, new_change, resolve, wanted_text
+from dflashtui.ops.overlay import OverlayFiles
+from dflashtui.ops.push import Push, Terms, Wanted, new_change, resolve, wanted_text
 from dflashtui.ops.render import Rendered
 from tests.support.tcp_proxy import tcp_proxy
 
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.timeout(120)
 HOST = "gpu-b"
 UNIT = "pushed.service"
 CUTS = 8
+RAN_AS = "/tmp/ran-as"  # noqa: S108 - on a host of our own
 PATH = f"/etc/systemd/system/{UNIT}"
 STATE = "/var/lib/dflashtui"
 OLD = "[Unit]\nDescription=old\n[Service]\nType=exec\nExecStart=/bin/sleep 1000\n"
@@ -212,6 +214,30 @@ async def test_the_host_undoes_by_itself_unless_it_is_told_that_all_is_well(bare
         look = await opened.look(UNIT)
     assert [record.action for record in look.records or ()] == ["push", "push", "push", "undo"]
     assert bare.exec(HOST, "sh", "-c", f"ls {STATE}/undo-*").returncode != 0
+
+
+async def test_an_overlay_of_a_users_own_environment_is_laid_by_that_users_rights(bare: TestFleet) -> None:
+    venv = "/home/ops/venv"
+    package = f"{venv}/lib/python3.11/site-packages/sglang"
+    bare.check(HOST, "python3", "-m", "venv", "--without-pip", venv)
+    bare.check(HOST, "mkdir", package)
+    told = f"import os; os.system('id -un >{RAN_AS}')"
+    bare.check(HOST, "sh", "-c", f'echo own >{package}/__init__.py; echo "{told}" >{package}.pth')
+    bare.check(HOST, "chown", "-R", "ops:ops", venv)
+    files = {"__init__.py": b"laid\n", "more/new.py": b"new\n"}
+    overlay = OverlayFiles(unit=UNIT, source="patches", python=f"{venv}/bin/python", package="sglang", files=files)
+    wanted = Wanted(host=HOST, unit=UNIT, action="overlay push", has_file=False)
+    try:
+        done = await Push(wanted, Terms(), (overlay,)).run(partial(on, entry(bare, HOST)))
+        assert done.outcome is Outcome.DONE, done.message
+        found = bare.check(HOST, "stat", "-c", "%U %a", f"{package}/__init__.py", f"{package}/more/new.py")
+        assert found == b"ops 644\nops 644\n"
+        assert bare.check(HOST, "cat", RAN_AS) == b"ops\n"
+        back = wanted.model_copy(update={"action": "overlay restore", "restores": True})
+        assert (await Push(back, Terms(), (overlay,)).run(partial(on, entry(bare, HOST)))).outcome is Outcome.DONE
+        assert bare.check(HOST, "cat", f"{package}/__init__.py") == b"own\n"
+    finally:
+        bare.check(HOST, "rm", "-rf", venv, RAN_AS)
 
 
 async def test_cut_anywhere_the_host_says_what_became_of_it(bare: TestFleet, tmp_path: Path) -> None:
