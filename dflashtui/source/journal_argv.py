@@ -152,6 +152,12 @@ def from_cursor_argv(access: JournalAccess, cursor: str, matches: Sequence[str])
     return access.argv(*JSON, f"--cursor={cursor}", *matches)
 
 
+def up_to_cursor_argv(access: JournalAccess, cursor: str, units: Collection[str], lines: int) -> tuple[str, ...]:
+    """The last lines of these units up to a cursor (inclusive), newest first."""
+    matches = unit_matches(units, access)
+    return access.argv(*JSON, "--reverse", f"--cursor={cursor}", f"--lines={lines}", *matches)
+
+
 def follow_argv(
     access: JournalAccess, matches: Sequence[str], position: Sequence[str], filters: Sequence[str] = ()
 ) -> tuple[str, ...]:

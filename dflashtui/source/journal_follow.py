@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, Protocol
 from dflashtui.errors import DecodeError, SourceUnavailable, TransportLost
 from dflashtui.model.journal import JournalGap
 from dflashtui.source.journal_access import NOT_FOUND, complaint
-from dflashtui.source.journal_argv import at_cursor_argv, follow_argv, follow_matches, from_cursor_argv, newest_argv
+from dflashtui.source.journal_argv import (
+    at_cursor_argv,
+    follow_argv,
+    follow_matches,
+    from_cursor_argv,
+    newest_argv,
+    up_to_cursor_argv,
+)
 from dflashtui.source.journal_cursor import Doubt, ResumePoint, Start, place, stands_at_or_before, start_at, start_since
-from dflashtui.source.journal_history import first_entry
+from dflashtui.source.journal_history import first_entry, history_items
 from dflashtui.source.journal_lag import Lag
 from dflashtui.source.journal_reading import Reading
 from dflashtui.text import decoded, printable
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
 
 AHEAD = "the last entry that was read lies in the host's future (its clock was set back, or it was set up anew)"
 DISCARDED = "the host's journalctl did not understand the place where reading stopped"
+TAIL_LINES = 200
 CAUGHT_UP_LIMIT_BYTES = 16 * 2**20
 
 
@@ -135,7 +143,7 @@ class Follower:
         return (_gap(start.gap),) if start.gap else ()
 
     async def _skip_ahead(self, flooding: str) -> tuple[JournalItem, ...]:
-        """Go to the newest entry; what the other units wrote on the way is read, what the flooding one wrote is not."""
+        """Go to the newest entry; what the other units wrote on the way is read, of the flooding one the last lines."""
         access, start = self.reader.access, self.resume.cursor or ""
         newest = first_entry((await self.reader.ask(newest_argv(access))).check().stdout)
         others = follow_matches(self.units - {flooding}, access)
@@ -146,14 +154,23 @@ class Follower:
         items = [
             item for item in reading.feed(done.stdout) if not item.cursor or stands_at_or_before(item.cursor, goal)
         ]
-        skipped = _between(start, newest.cursor if newest else None) - len(items)
+        known = place(start)
+        tail = await self._newest_of(flooding, newest.cursor) if newest else ()
+        tail = tuple(item for item in tail if not item.cursor or not stands_at_or_before(item.cursor, known))
+        skipped = max(0, _between(start, newest.cursor if newest else None) - len(items) - len(tail))
         if newest:
             self.resume.move(newest.cursor, newest.boot_id, self.reader.clock())
         self._lag = Lag()
         reason = f"{flooding} writes faster than its journal can be read: up to {skipped} lines were skipped"
         gap = JournalGap(at=datetime.now(UTC), reason=reason, unit=flooding, entries_lost=skipped)
         cut = (_gap("other units wrote too much to be read here"),) if done.truncated else ()
-        return (gap, *items, *cut)
+        return (gap, *items, *cut, *tail)
+
+    async def _newest_of(self, unit: str, cursor: str) -> tuple[JournalItem, ...]:
+        """The last lines of a unit up to an entry: a flood that is over has its end on screen."""
+        access = self.reader.access
+        done = await self.reader.ask(up_to_cursor_argv(access, cursor, (unit,), TAIL_LINES), CAUGHT_UP_LIMIT_BYTES)
+        return history_items(done, unit, access.manager, lines=TAIL_LINES, before=None)
 
 
 def _gap(reason: str) -> JournalGap:
