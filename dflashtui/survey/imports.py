@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from dflashtui.survey.place import Place
 
 MOST_SHADOWS = 20
+SPARED = 0.1
+"""Of the time limit: for keeping what was read, so that the next survey comes further."""
 
 
 def found(order: dict[str, Any], place: Place) -> Iterator[dict[str, Any]]:
@@ -37,16 +39,16 @@ def found(order: dict[str, Any], place: Place) -> Iterator[dict[str, Any]]:
     yield from _shadows(path)
     kept = Kept(folder() if order.get("keeps", True) else None)
     modules = Modules(path, _whose(order, path))
-    judge = Judge(modules, kept, Names(modules, kept), place.check)
+    judge = Judge(modules, kept, Names(modules, kept), lambda: place.check(SPARED))
     sweep = Sweep(judge)
     try:
         yield from _faults(order, modules, sweep)
     except OutOfTime:
-        kept.keep()
         yield _summary(began, kept, judge, sweep)
+        kept.keep()
         raise
-    kept.keep()
     yield _summary(began, kept, judge, sweep)
+    kept.keep()
 
 
 def _faults(order: dict[str, Any], modules: Modules, sweep: Sweep) -> Iterator[dict[str, Any]]:

@@ -25,7 +25,7 @@ class Place:
         """May be negative."""
         return self._ends - time.monotonic()
 
-    def check(self) -> None:
-        """To be called now and then. Raises `OutOfTime`."""
-        if self.left_seconds <= 0:
+    def check(self, spared: float = 0.0) -> None:
+        """To be called now and then; `spared`: the part of the limit that is left for the end. Raises `OutOfTime`."""
+        if self.left_seconds <= spared * self.limit_seconds:
             raise OutOfTime
