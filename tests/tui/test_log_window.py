@@ -75,7 +75,9 @@ def test_what_the_follower_itself_let_go_is_a_hole_too_and_what_journald_lost_is
     model = LogModel()
     lost = JournalGap(at=START, reason="the console could not keep up", entries_lost=20)
     model.append((*journal[:5], lost, *journal[25:]))
-    assert hole_of(model).item is lost
+    assert hole_of(model).texts[0].endswith("could not keep up · 20 lines, fetched when looked at")
+    model.fill(hole_of(model), journal[23:25], at_end=True, is_whole=False)
+    assert hole_of(model).texts[0].endswith("could not keep up · 18 not fetched yet")
     fetch(model, journal, from_below=True)
     assert shown(model) == [f"line {number}" for number in range(30)]
     model.append([gap(40), JournalGap(at=START, reason="its rate limit", entries_lost=9, cursor="i=99")])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from dflashtui.model.journal import JournalEntry
+from dflashtui.model.journal import JournalEntry, JournalGap
 from dflashtui.tui.log.blocks import Blocks
 from dflashtui.tui.log.folding import fold
-from dflashtui.tui.log.record import Record, record_of, unshown, unshown_words
+from dflashtui.tui.log.record import DOT, Record, record_of, unshown, unshown_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -220,7 +220,11 @@ class Buffer:
 
 def _less(hole: Record, count: int) -> Record:
     """The same hole, smaller; how many lines are in it was an estimate."""
+    if isinstance(hole.item, JournalGap):
+        left = max(1, (hole.item.entries_lost or 0) - count)
+        hole.item = hole.item.model_copy(update={"entries_lost": left})
+        hole.texts = (f"{hole.texts[0].split(DOT)[0]}{DOT}{left} not fetched yet",)
+        return hole
     hole.count = max(1, hole.count - count)
-    if hole.item is None:
-        hole.texts = (unshown_words(hole.count, is_tail=hole.is_tail),)
+    hole.texts = (unshown_words(hole.count, is_tail=hole.is_tail),)
     return hole

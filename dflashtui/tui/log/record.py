@@ -14,6 +14,7 @@ from dflashtui.tui.log.sgr import Span, parsed
 if TYPE_CHECKING:
     from datetime import datetime
 
+DOT = " · "
 LONGEST_LINE = 16_384
 MOST_LINES = 200
 """Of one entry; the rest is counted in its last line."""
@@ -150,7 +151,9 @@ def unshown_words(count: int, *, is_tail: bool = False) -> str:
 
 def _gap(seq: int, gap: JournalGap, source: Source | None) -> Record:
     words, _ = parsed(gap.reason, LONGEST_LINE)
-    lost = "" if gap.entries_lost is None else f" · {gap.entries_lost} entries lost"
+    lost = "" if gap.entries_lost is None else f"{DOT}{gap.entries_lost} entries lost"
+    if gap.cursor is None and gap.entries_lost:
+        lost = f"{DOT}{gap.entries_lost} lines, fetched when looked at"
     texts = (f"gap in the journal: {words}{lost}",)
     return Record(seq, gap, gap.at, texts, level=Priority.WARNING, first_cursor=gap.cursor, source=source)
 

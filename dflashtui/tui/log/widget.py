@@ -64,6 +64,7 @@ No text of a host gets there."""
         """The answer to `HoleReached`: the lines at its newer end, or at its older one."""
         self._model.fill(hole, items, at_end=at_end, is_whole=is_whole)
         self._has_start = self._has_start and at_end
+        self._hole_asked = None
         self._lines.renew()
         self._lines.show_cursor()
         self._tell()
