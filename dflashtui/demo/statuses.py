@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflashtui.demo.clock import moment
+from dflashtui.demo.figures import figures
 from dflashtui.demo.noise import between, moving
 from dflashtui.demo.plan import GIB, Behaviour
 from dflashtui.demo.service import NEVER_RESTARTED
@@ -52,6 +53,7 @@ def status(service: Service, now: float) -> UnitStatus:
         readiness_detail=detail,
         readiness_at=moment(now) if detail else None,
         control_group=f"/system.slice/{plan.unit}" if run else None,
+        **figures(plan, readiness, now),
         **_use(service, run, now),
     )
 

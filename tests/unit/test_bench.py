@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dflashtui.model.action import ActionResult, UnitAction
 
 A, B = (HOST, "a.service"), (HOST, "b.service")
-SLOW = "kind=vllm prefill_seconds=0.02 verify_seconds=0.002 tokens=40 log_steps=0"
+SLOW = "kind=vllm prefill_seconds=0.02 verify_seconds=0.002 tokens=24 log_steps=0"
 FAST = f"{SLOW} accept=3,5"
 QUICK = Plan(levels=(1, 4), turns=1, max_tokens=48, requests=8, limits=Limits(seconds=5.0, silent_seconds=1.0))
 
@@ -48,7 +48,7 @@ async def test_figures_are_those_that_the_server_was_given() -> None:
     assert one.accept_from == "counters"
     assert one.ttft_ms.p50 is not None
     assert 20 <= one.ttft_ms.p50 < 60
-    assert one.tpot_ms.p50 == pytest.approx(0.5, rel=0.35)
+    assert one.tpot_ms.p50 == pytest.approx(0.5, rel=0.6)
     assert four.tokens_per_second.p50 is not None
     assert one.tokens_per_second.p50 is not None
     assert four.tokens_per_second.p50 > 2 * one.tokens_per_second.p50
