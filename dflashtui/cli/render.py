@@ -48,6 +48,8 @@ def everywhere(config: Config, unit: str, options: Options) -> list[Rendered]:
         known = [one.name for one in config.units]
         raise ConfigError([f"the inventory defines no unit {shown(unit)}{proposal(unit, known, 'units')}"])
     hosts = [host.name for host in config.hosts if options.hosts or host.name in defined.hosts]
+    if not hosts:
+        raise ConfigError([f"{shown(unit)} has no hosts: name them in its table, or one with --host"])
     return [rendered(config, unit, host) for host in hosts]
 
 

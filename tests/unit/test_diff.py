@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dflashtui.cli import main
 from dflashtui.cli.diff import document, shown
+from dflashtui.exit_code import ExitCode
 from dflashtui.model.push import DropIn, Elsewhere, HostFile, Outcome, PushRecord, PushResult, RecordFile, UnitLook
 from dflashtui.ops.diff import Layer, LayerState, UnitDiff, grouped, text_diff, unit_diff
 from dflashtui.ops.masked_text import masked_lines
 from dflashtui.ops.push import resolved
 from dflashtui.ops.push_plan import push_plan, sha256
 from dflashtui.ops.render import Rendered
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NOW = datetime(2026, 12, 3, 12, tzinfo=UTC)
 UNIT = "a.service"
@@ -155,6 +160,14 @@ def test_hostile_text_cannot_act_on_a_terminal() -> None:
     found = diff(looked(target=on_disk("\x1b]0;owned\x07\x9b2J\n")))
     printed = "".join(shown(grouped([found])))
     assert not [char for char in printed if char in "\x1b\x07\x9b"]
+
+
+@pytest.mark.parametrize("command", ["diff", "push", "render"])
+def test_a_unit_without_hosts_is_wrong_use(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "hosts.toml"
+    path.write_text(f'[hosts.h1]\n[units."{UNIT}"]\nhosts = []\nfile = "{UNIT}"\n')
+    assert main(["-c", str(path), command, UNIT]) == ExitCode.USAGE
+    assert "has no hosts" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
