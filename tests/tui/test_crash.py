@@ -30,8 +30,11 @@ from tests.tui.stage import HOSTILE, ago
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    import pytest
+
     from dflashtui.model.host import HostSnapshot
     from dflashtui.model.unit import UnitStatus
+    from dflashtui.tui.subject import Subject
     from tests.tui.fake import Console
 
 INSTALL = (PYTHON, "-m", "pip", "install", "soundfile==0.13.1")
@@ -199,9 +202,24 @@ async def test_a_read_only_console_shows_why_and_changes_nothing() -> None:
         for key in ("1", "F", "R"):
             await c.press(key)
         await c.pilot.pause()
+        assert not c.app.screen.check_action("undo", ())
         assert isinstance(c.app.screen, CrashCard)
         assert "fix and restart" not in c.text
         assert (c.fleet.commanded, c.fleet.performed) == ([], [])
+
+
+async def test_the_last_push_is_undone_from_the_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    undone: list[Subject] = []
+
+    async def undo(_screen: object, subject: Subject) -> None:
+        undone.append(subject)
+
+    monkeypatch.setattr("dflashtui.tui.screen.MainScreen.undo_push", undo)
+    async with on(host_with(crashed())) as c:
+        await c.press("x")
+        await c.sees("install soundfile")
+        await c.press("u")
+        await c.until(lambda: [(one.host, one.name) for one in undone] == [("h-crash", UNIT)])
 
 
 async def test_a_start_that_fails_opens_its_card_by_itself() -> None:

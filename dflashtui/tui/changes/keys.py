@@ -100,6 +100,10 @@ class Changes(Crashes):
         hosts = [one.host for one in units]
         await self._go_on(Answer(wish, tuple(hosts)), units[0].name, hosts)
 
+    async def undo_push(self, subject: Subject) -> None:
+        """From the crash card."""
+        await self._go_on(Answer("undo", (subject.host,)), subject.name, [subject.host])
+
     def _hosts_of(self, units: Sequence[Subject]) -> list[str]:
         """Marks say which; a single row stands for its unit wherever the inventory has it."""
         if len(units) > 1:

@@ -52,6 +52,7 @@ Signs at the left of the log: `▶` the cause, `│` its traceback, `▸` said b
         ),
         Binding("F", "fix", "fix and restart", id="crash.fix", tooltip="Run the cure, then restart; asks first"),
         Binding("R", "restart", "restart", id="crash.restart", tooltip="Restart the unit; asks first"),
+        Binding("u", "undo", "undo push", show=False, id="crash.undo", tooltip="Put back what the last push replaced"),
         Binding("c", "copy", "copy cause", id="crash.copy", tooltip="Copy the cause"),
         Binding("C", "copy_all", "copy all", id="crash.copy_all", tooltip="Copy the whole evidence"),
         Binding("l", "log", "log", id="crash.log", tooltip="The log of this run, at the cause"),
@@ -159,6 +160,7 @@ Signs at the left of the log: `▶` the cause, `│` its traceback, `▸` said b
             "remedy": lambda: bool(state.runnable) and self._remedy_of(parameters) is not None,
             "fix": lambda: state.cure is not None,
             "restart": lambda: state.may_change and state.status is not None,
+            "undo": lambda: state.can_undo,
             "copy": lambda: state.cause is not None,
             "cause": lambda: state.cause is not None,
             "log": lambda: state.run is not None,
@@ -194,6 +196,10 @@ Signs at the left of the log: `▶` the cause, `│` its traceback, `▸` said b
     def action_restart(self) -> None:
         """Restart alone."""
         self._want("restart")
+
+    def action_undo(self) -> None:
+        """The unit file from before the last push."""
+        self._want("undo")
 
     def action_log(self) -> None:
         """The log at the cause."""

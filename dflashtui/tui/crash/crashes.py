@@ -179,7 +179,8 @@ class Crashes(Tools):
 
     def _state(self, subject: Subject) -> CardState:
         may_change = self._desk.may_change(subject.host)
-        state = CardState(subject.host, subject.name, self.clock(), may_change=may_change)
+        can_undo = may_change and not self.fleet.is_demo
+        state = CardState(subject.host, subject.name, self.clock(), may_change=may_change, can_undo=can_undo)
         return self._desk.renewed(state)
 
     @property
@@ -295,8 +296,14 @@ class Crashes(Tools):
                 await self._desk.show_run(card, number)
             case "log":
                 await self._show_log(card)
+            case "undo":
+                await self.undo_push(card.subject)
             case _:
                 pass
+
+    async def undo_push(self, subject: Subject) -> None:
+        """Put back what the last push of the unit replaced."""
+        raise NotImplementedError
 
     async def _show_log(self, card: CrashCard) -> None:
         """The log of the run, at the cause."""

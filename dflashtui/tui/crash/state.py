@@ -37,6 +37,8 @@ class CardState:
     """Which of the kept runs this is, the newest first."""
     may_change: bool = True
     """False: read-only."""
+    can_undo: bool = False
+    """Unit files of this host can be put back."""
 
     @property
     def cause(self) -> Cause | None:
