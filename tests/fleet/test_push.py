@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(120)
 HOST = "gpu-b"
 UNIT = "pushed.service"
-CUTS = 8
+CUTS = 6
 RAN_AS = "/tmp/ran-as"  # noqa: S108 - on a host of our own
 PATH = f"/etc/systemd/system/{UNIT}"
 STATE = "/var/lib/dflashtui"
