@@ -237,7 +237,7 @@ class MainScreen(Preflights):
         if subject.kind is Kind.UNIT and host is not None and unit is not None:
             samples = self.feed.history.of_service(subject.host, unit.name)
             figures = service_lines(unit, samples, picture.now, PAGE_WIDTH)
-            return (*unit_lines(host, unit, picture.now, PAGE_WIDTH), *figures)
+            return unit_lines(host, unit, picture.now, PAGE_WIDTH, figures)
         if subject.kind is Kind.GPU and gpu is not None:
             return gpu_lines(gpu, self.feed.history.of(subject.host, gpu.index), picture.now, PAGE_WIDTH)
         return host_lines(host, picture.now, PAGE_WIDTH) if host is not None else (cell("no longer there", "dim"),)

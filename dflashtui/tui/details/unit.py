@@ -23,8 +23,10 @@ CODES = {0: "none", 1: "exited", 2: "killed by signal", 3: "dumped core, signal"
 NANOSECONDS = 1e9
 
 
-def unit_lines(host: HostSnapshot, unit: UnitStatus, now: datetime, width: int) -> tuple[Cell, ...]:
-    """Everything the snapshot knows about a unit, for a pane of `width` cells."""
+def unit_lines(
+    host: HostSnapshot, unit: UnitStatus, now: datetime, width: int, figures: tuple[Cell, ...] = ()
+) -> tuple[Cell, ...]:
+    """Everything the snapshot knows about a unit, for a pane of `width` cells; `figures`: of its service."""
     state = unit_state(unit, now)
     title: Cell = (
         (f"{state.glyph} ", state.role),
@@ -40,6 +42,7 @@ def unit_lines(host: HostSnapshot, unit: UnitStatus, now: datetime, width: int) 
         *_run(unit, now),
         *_costs(host, unit),
         *_last_exit(unit),
+        *figures,
         *_files(unit),
     )
 

@@ -71,7 +71,7 @@ class ServicesView(View):
             room = self._detail.room
             samples = self.history.of_service(host.name, unit.name)
             figures = service_lines(unit, samples, picture.now, room)
-            self._detail.lines = (*unit_lines(host, unit, picture.now, room), *figures)
+            self._detail.lines = unit_lines(host, unit, picture.now, room, figures)
 
 
 class GpusView(View):
