@@ -38,7 +38,8 @@ def _states(question: Question, state: Mapping[str, str]) -> Iterator[PreflightF
     unit = question.unit.name
     if state.get("LoadState") == "masked":
         path = state.get("FragmentPath") or "a link to /dev/null"
-        command = acting(question, "systemctl", *user, "unmask", "--", unit)
+        runtime = ("--runtime",) if path.startswith("/run/") else ()
+        command = acting(question, "systemctl", *user, "unmask", *runtime, "--", unit)
         message = f"{unit} is masked: no start is possible"
         yield finding(question, "manager:masked", "fatal", message, path, remedy="take back the mask", command=command)
     if state.get("Result") == "start-limit-hit":

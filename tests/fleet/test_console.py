@@ -30,11 +30,13 @@ OWN_SEQUENCES = re.compile(
 
 
 @contextmanager
-def console(fleet: TestFleet, state: Path, *options: str, columns: int = 160, rows: int = 45) -> Iterator[PtyScreen]:
+def console(
+    fleet: TestFleet, state: Path, *options: str, columns: int = 160, rows: int = 45, watched: str = WATCHED
+) -> Iterator[PtyScreen]:
     environment = {**os.environ, "TERM": "xterm-256color", "XDG_STATE_HOME": str(state), "LC_ALL": "C.UTF-8"}
     environment.pop("NO_COLOR", None)
     config = state / "hosts.toml"
-    config.write_text(re.sub(r"^units = .*$", f"units = {WATCHED}", fleet.config_path.read_text(), flags=re.MULTILINE))
+    config.write_text(re.sub(r"^units = .*$", f"units = {watched}", fleet.config_path.read_text(), flags=re.MULTILINE))
     argv = (sys.executable, "-m", "dflashtui", "-c", str(config), *options)
     with PtyScreen(argv, columns=columns, rows=rows, environment=environment) as screen:
         yield screen
@@ -126,3 +128,31 @@ def test_hostile_text_neither_reaches_the_terminal_nor_is_taken_for_markup(fleet
     assert b"\x1b" not in foreign
     assert not set(foreign) & {0x07, 0x0B, 0x0C, 0x7F}
     assert not re.search("[\u0080-\u009f\u202a-\u202e\u2066-\u2069]", foreign.decode("utf-8", "replace"))
+
+
+def test_hosts_are_compared_and_a_remedy_of_the_preflight_runs(fleet: TestFleet, tmp_path: Path) -> None:
+    unit = "/etc/systemd/system/preflight-masked.service"
+    only = "/usr/local/lib/python3.11/dist-packages/only_here-1.0.dist-info"
+    fleet.write_file("gpu-a", f"{only}/METADATA", "Metadata-Version: 2.1\nName: only-here\nVersion: 1.0\n")
+    fleet.check("gpu-a", "ln", "-sf", "/dev/null", unit)
+    fleet.check("gpu-a", "systemctl", "daemon-reload")
+    try:
+        with console(fleet, tmp_path, watched='["sglang-ok.service", "preflight-masked.service"]') as screen:
+            screen.sees("hosts 3/3 up")
+            screen.press("space", "space", "=")
+            screen.sees("compare gpu-a, gpu-b", "only-here", "are the same")
+            screen.press("=", "U", "g", "2")
+            screen.wait(lambda text: "masked" in row(text, "preflight-masked"))
+            screen.press("G", "v")
+            screen.sees("is masked: no start is possible", "F fixes all")
+            screen.press("F")
+            screen.sees("systemctl unmask -- preflight-masked.service", "Cancel")
+            screen.press("tab", "enter")
+            screen.sees("it is looked at again", "escape closes")
+            screen.press("q")
+            screen.sees("has no preflight-masked.service")
+    finally:
+        fleet.check("gpu-a", "rm", "-rf", unit, only)
+        fleet.check("gpu-a", "systemctl", "daemon-reload")
+    (line,) = (tmp_path / "dflashtui" / "audit.jsonl").read_text().splitlines()
+    assert json.loads(line)["command"] == "systemctl unmask -- preflight-masked.service"

@@ -126,7 +126,7 @@ async def test_a_plan_is_asked_streamed_audited_and_stops_at_the_first_failure(
         sheet = c.app.screen
         assert isinstance(sheet, PreflightScreen)
         sheet.fill(WHOLE)
-        await c.sees("× $ it is masked", "/etc/x -> /dev/null", "F fixes all 2")
+        await c.sees("× $ it is masked", "/etc/x -> /dev/null", "F fixes all (2)")
         await c.press("j")
         await c.sees("pid 7, other.service")
         await c.press("f")

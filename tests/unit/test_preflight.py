@@ -111,6 +111,9 @@ async def test_drop_ins_of_the_host_count_beside_the_text_that_would_be_pushed(h
     sudo = replace(found, host=Host(name="fake", become="sudo"))
     host.answer("env", "LC_ALL=C", "systemctl", "show", stdout=b"LoadState=masked\n")
     assert (await preflight_manager.check(sudo))[0].command == ("sudo", "-n", "systemctl", "unmask", "--", UNIT)
+    until_boot = b"LoadState=masked\nFragmentPath=/run/systemd/system/engine.service\n"
+    host.answer("env", "LC_ALL=C", "systemctl", "show", stdout=until_boot)
+    assert (await preflight_manager.check(sudo))[0].command[-3:] == ("--runtime", "--", UNIT)  # type: ignore[index]
 
 
 async def test_a_script_is_run_by_the_interpreter_of_its_first_line(host: FakeTransport) -> None:

@@ -15,11 +15,11 @@ from dflashtui.tui.styled import Cell, cell, cut, fitted, plain
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dflashtui.model.comparison import Compared, Comparison
+    from dflashtui.model.comparison import Compared, Comparison, Remark
 
 TITLES = {
     "decisive": "decides whether it runs",
-    "machine": "the machine",
+    "machine": "decides whether it runs",
     "cuda": "CUDA's packages",
     "setting": "settings",
     "package": "other packages",
@@ -70,11 +70,12 @@ def _columns(comparison: Comparison, rows: Sequence[Compared], width: int) -> It
     if rows:
         named = (fitted(cell(printable(host), "strong"), each) for host, each in zip(hosts, widths, strict=True))
         yield ((" " * (NAME_WIDTH + GAP), ""), *(piece for one in named for piece in (*one, (" " * GAP, ""))))
+    told: set[Remark] = set()
     for title, some in groupby(rows, key=lambda row: TITLES[row.group]):
         yield from heading(title)
         for row in some:
             yield (*_name(row), *_answers(row, hosts, widths))
-            yield from _remarks(row)
+            yield from _remarks(row, told)
 
 
 def _widths(hosts: Sequence[str], rows: Sequence[Compared], width: int) -> list[int]:
@@ -112,10 +113,12 @@ def _answers(row: Compared, hosts: Sequence[str], widths: Sequence[int]) -> Iter
 
 def _blocks(rows: Sequence[Compared], width: int) -> Iterator[Cell]:
     """Each answer on a line of its own, with its hosts."""
+    told: set[Remark] = set()
     for title, some in groupby(rows, key=lambda row: TITLES[row.group]):
         yield from heading(title)
         for row in some:
             yield from _block(row, width)
+            yield from _remarks(row, told)
 
 
 def _block(row: Compared, width: int) -> Iterator[Cell]:
@@ -128,12 +131,14 @@ def _block(row: Compared, width: int) -> Iterator[Cell]:
     for stand in row.stands:
         hosts = " ".join(map(printable, stand.hosts))
         yield (("    ", ""), (_answer(stand.value), "dim" if stand.value is None else "accent"), (f"  {hosts}", "dim"))
-    yield from _remarks(row)
 
 
-def _remarks(row: Compared) -> Iterator[Cell]:
+def _remarks(row: Compared, told: set[Remark]) -> Iterator[Cell]:
+    """Below the first of the rows that break a rule together."""
     for remark in row.fatal:
-        yield (("      ", ""), (f"{printable(remark.host)}: {_safe(remark.message)}", "bad"))
+        if remark not in told:
+            told.add(remark)
+            yield (("      ", ""), (f"{printable(remark.host)}: {_safe(remark.message)}", "bad"))
 
 
 def copied(comparison: Comparison, *, every: bool) -> str:

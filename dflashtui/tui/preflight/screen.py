@@ -190,10 +190,13 @@ class PreflightScreen(ModalScreen[None]):
     def _draw_keys(self) -> None:
         if not self.is_mounted:
             return
-        fix = "f fixes this · " if self._can_fix(self.chosen) else ""
-        fix += f"F fixes all {self._cures} · " if self._cures else ""
-        state = f"looking … {monotonic() - self._began:.0f} s · " if self.is_looking else f"{fix}r looks again · "
-        self.query_one("#preflight", Vertical).border_subtitle = Content(f"{state}c copy · escape closes")
+        parts = [f"looking … {monotonic() - self._began:.0f} s"] * self.is_looking
+        parts += ["f fixes this"] * self._can_fix(self.chosen)
+        parts += [f"F fixes all ({self._cures})"] * bool(self._cures)
+        parts += ["r looks again"] * (not self.is_looking and not self.has_class("-w40"))
+        self.query_one("#preflight", Vertical).border_subtitle = Content(
+            " · ".join((*parts, "c copy", "escape closes"))
+        )
 
     def on_resize(self) -> None:
         """Another width: other line breaks."""
