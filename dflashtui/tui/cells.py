@@ -88,7 +88,7 @@ def meter(percent: float | None, width: int, tone: str) -> Cell:
     """A bar from 0 to 100; empty for unknown."""
     if percent is None:
         return cell(BAR_REST * width, "dim")
-    full = min(width, round(max(0.0, percent) * width / 100))
+    full = round(min(100.0, max(0.0, percent)) * width / 100)
     return ((BAR * full, tone), (BAR_REST * (width - full), "dim"))
 
 
