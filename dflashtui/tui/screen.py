@@ -130,13 +130,19 @@ class MainScreen(Preflights):
 
     def _choices(self) -> tuple[Choice, ...]:
         verbs = questions.verb_choices(self._changeable(), self.newest)
-        looks = (PREFLIGHT_CHOICE,) * bool(self.checkable_units) + (COMPARE_CHOICE,) * bool(self.comparable)
+        looks = self._look_choices()
         host = self.newest.host(self.subject.host) if self.subject else None
         if host is not None and host.xids and self.subject is not None and self.subject.kind in {Kind.HOST, Kind.GPU}:
             words = f"{len(host.xids)} Xid fault{'s' * (len(host.xids) > 1)}: seen, no longer an alarm"
             return (*verbs, Choice("x", "acknowledge", words, "acknowledge"), *looks)
         requests = service_choices(self.subjects, self.newest, self.config, may_change=bool(self._changeable()))
         return (*verbs, *(CHANGE_CHOICES if self.pushable_units else ()), *requests, *looks)
+
+    def _look_choices(self) -> tuple[Choice, ...]:
+        """What only looks is in the menu beside what changes; its keys work without it."""
+        if self.options.read_only:
+            return ()
+        return (PREFLIGHT_CHOICE,) * bool(self.checkable_units) + (COMPARE_CHOICE,) * bool(self.comparable)
 
     @work(group="action")
     async def action_actions(self) -> None:
