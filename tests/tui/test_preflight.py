@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hypothesis import given
@@ -12,13 +13,15 @@ from dflashtui.model.preflight import Preflight, PreflightFinding, worst_first
 from dflashtui.ops.preflight_fix import fix_confirmation, fixes
 from dflashtui.tui.details.parts import folded
 from dflashtui.tui.preflight import words
+from dflashtui.tui.preflight.desk import STALE_SECONDS
 from dflashtui.tui.preflight.fixing import FixScreen
 from dflashtui.tui.preflight.screen import PreflightScreen
 from dflashtui.tui.preflight.words import Look, Place
+from dflashtui.tui.screen import MainScreen
 from dflashtui.tui.styled import plain
 from tests.tui.fake import console
 from tests.tui.hostile import check_lines, patient, texts
-from tests.tui.stage import HOSTILE, LIVE, READY, host
+from tests.tui.stage import HOSTILE, LIVE, NOW, READY, host
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,3 +175,36 @@ async def test_marked_units_are_looked_at_together_and_the_menu_has_it() -> None
         await c.sees("preflight …")
         await c.press("v")
         await c.sees("preflight of 2 units")
+
+
+async def test_what_was_seen_long_ago_is_looked_at_again_before_anything_runs() -> None:
+    async with console(LIVE) as c:
+        await c.press("3", "v")
+        sheet = c.app.screen
+        assert isinstance(sheet, PreflightScreen)
+        await c.until(lambda: not sheet.is_looking)
+        sheet.fill(WHOLE)
+        c.screen.clock = lambda: NOW + timedelta(seconds=STALE_SECONDS + 1)
+        await c.press("F")
+        await c.sees("looking again first", "env: not found")
+        assert "it is masked" not in c.text
+        assert not [one for one in c.fleet.commanded if "systemctl" in one]
+
+
+async def test_a_first_escape_begins_nothing_more_and_a_second_ends_what_runs() -> None:
+    ended: list[bool] = []
+    async with console(LIVE) as c:
+        steps = FixScreen(fixes((WHOLE,)), lambda: ended.append(True))
+        c.app.push_screen(steps)
+        steps.begin(0)
+        steps.line(f"42 %\r{HOSTILE}")
+        await c.sees("◐ h-live  systemctl unmask", "· h-live  systemctl daemon-reload", "it runs", "日本語")
+        await c.press("escape")
+        await c.sees("nothing more begins")
+        assert (steps.is_stopping, ended) == (True, [])
+        await c.press("escape")
+        await c.until(lambda: ended == [True])
+        steps.ended("0 of 2 done")
+        await c.sees("– h-live  systemctl daemon-reload", "escape closes")
+        await c.press("escape")
+        await c.until(lambda: isinstance(c.app.screen, MainScreen))
