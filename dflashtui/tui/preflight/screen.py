@@ -193,7 +193,8 @@ class PreflightScreen(ModalScreen[None]):
         parts = [f"looking … {monotonic() - self._began:.0f} s"] * self.is_looking
         parts += ["f fixes this"] * self._can_fix(self.chosen)
         parts += [f"F fixes all ({self._cures})"] * bool(self._cures)
-        parts += ["r looks again"] * (not self.is_looking and not self.has_class("-w40"))
+        has_room = not parts or not self.has_class("-w40")
+        parts += ["r looks again"] * (has_room and not self.is_looking)
         self.query_one("#preflight", Vertical).border_subtitle = Content(
             " · ".join((*parts, "c copy", "escape closes"))
         )
