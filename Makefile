@@ -45,13 +45,13 @@ SIDE_BY_SIDE = $(if $(DFLASHTUI_FLEET_INSTANCE),,--numprocesses 2 --dist loadfil
 NARROWED = [ "$$? $(if $(ARGS),narrowed)" = "5 narrowed" ]
 
 test: $(READY) ## every test that this machine can run, the real hosts too where it can have them
-	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 $(ARGS) || $(NARROWED) \
+	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS) || $(NARROWED) \
 		|| $(BIN)/python -m pytest -m "not fleet" $(AGAIN) $(ARGS)
 	$(BIN)/python -m pytest -m fleet $(SIDE_BY_SIDE) $(ARGS) || $(NARROWED) \
 		|| $(BIN)/python -m pytest -m fleet $(AGAIN) $(ARGS)
 
 test-fast: $(READY) ## the tests that need no real hosts
-	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 $(ARGS)
+	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS)
 
 lint: $(READY) ## ruff, mypy, import rules
 	$(BIN)/ruff check .

@@ -7,12 +7,17 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from textual.keys import _character_to_key
 
 from dflashtui.model.action import UnitAction, Verb
+from dflashtui.tui.app import DflashApp
 from dflashtui.tui.dialogs.confirm import Confirm, LightConfirm
 from dflashtui.tui.dialogs.menu import Menu
 from dflashtui.tui.dialogs.run import RunScreen
+from dflashtui.tui.keys import bindings_of
+from dflashtui.tui.listing.widget import RowList
+from dflashtui.tui.log.widget import LogPane
+from dflashtui.tui.panes.detail_pane import DetailPane
+from dflashtui.tui.screen import MainScreen
 from tests.tui.fake import console
 from tests.tui.stage import FAILED, LIVE, LOST_GPU, READY, STOPPED, WITH_FAILURE, host
 
@@ -184,19 +189,18 @@ async def test_q_asks_while_an_action_runs() -> None:
         await c.until(lambda: c.screen.actor.running == 0)
 
 
+LEAVING = {"q", "ctrl+q", "s", "M", *"123456"}
+"""Keys that leave the console, lend its terminal, or show another view."""
+
+
 @pytest.mark.parametrize("view", ["2", "3", "5"])
 async def test_no_key_without_a_question_changes_a_host(view: str) -> None:
-    letters = [chr(code) for code in range(33, 127) if chr(code) not in "qsM"]
-    controls = [f"ctrl+{letter}" for letter in "defghjklnortuvwxy"]
+    scopes = (DflashApp, MainScreen, RowList, LogPane, DetailPane)
+    bound = {key for scope in scopes for keys in bindings_of(scope).values() for key in keys}
     async with console(LIVE, WITH_FAILURE) as c:
-        for key in [*letters, *controls, "delete", "backspace", "f5"]:
+        for key in sorted({*bound, "delete", "backspace"} - LEAVING):
             while c.app.screen is not c.screen:
                 await c.press("escape")
-            await c.press(view)
-            await c.press(_name(key))
+            await c.press(view, key)
         await c.pilot.pause()
         assert c.fleet.performed == []
-
-
-def _name(key: str) -> str:
-    return _character_to_key(key) if len(key) == 1 else key
