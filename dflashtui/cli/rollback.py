@@ -15,9 +15,8 @@ from dflashtui.cli.targets import narrowed
 from dflashtui.config.match import complete_unit_glob
 from dflashtui.errors import ActionRefused, PushRefused
 from dflashtui.exit_code import ExitCode, worst
-from dflashtui.ops.diff import grouped, text_change
-from dflashtui.ops.pushing import PushJob, kept_text
-from dflashtui.ops.rollback import wanted_before
+from dflashtui.ops.diff import grouped
+from dflashtui.ops.rolling_back import roll_back_from
 from dflashtui.text import printable
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from dflashtui.config.model import Config
     from dflashtui.model.push import PushRecord, UnitLook
     from dflashtui.ops.diff import UnitDiff
+    from dflashtui.ops.pushing import PushJob
 
 SHORT_HASH = 12
 
@@ -46,7 +46,7 @@ async def _run(config: Config, unit: str, options: Options) -> ExitCode:
         if here.code is not ExitCode.OK and not options.dry_run:
             sys.stderr.write("dflashtui: nothing was put back: not every host can be looked at\n")
             return here.code
-        jobs, diffs, code = await _wanted(here, unit, options)
+        jobs, diffs, code = await _wanted(here, options)
         if code is not ExitCode.OK and not options.dry_run:
             return code
         (sys.stdout if options.dry_run and not options.json else sys.stderr).writelines(shown(grouped(diffs)))
@@ -56,7 +56,7 @@ async def _run(config: Config, unit: str, options: Options) -> ExitCode:
         return worst(here.code, code, await carried_out(jobs, terms, here, options))
 
 
-async def _wanted(here: Here, unit: str, options: Options) -> tuple[list[PushJob], list[UnitDiff], ExitCode]:
+async def _wanted(here: Here, options: Options) -> tuple[list[PushJob], list[UnitDiff], ExitCode]:
     """What goes back on each host; a host where nothing can is told, and the others wait for a person."""
     jobs, diffs, code = [], [], ExitCode.OK
     for host in here.hosts:
@@ -64,15 +64,14 @@ async def _wanted(here: Here, unit: str, options: Options) -> tuple[list[PushJob
         if look is None:
             continue
         try:
-            wanted = wanted_before(look, options.to)
-            text = await kept_text(here.fleet, host, unit, wanted.sha256) if wanted.sha256 else None
+            way = await roll_back_from(here.fleet, host, look, options.to)
         except (ActionRefused, PushRefused) as refused:
             sys.stderr.write(f"dflashtui: {printable(str(refused))}\n")
             code = ExitCode.FAILED
             continue
-        jobs.append(PushJob(host, wanted))
-        if wanted.has_file:
-            diffs.append(text_change(look, text, wanted.origin))
+        jobs.append(way.job)
+        if way.diff is not None:
+            diffs.append(way.diff)
     return jobs, diffs, code
 
 

@@ -11,6 +11,7 @@ from dflashtui.ops.rollback import wanted_before
 
 if TYPE_CHECKING:
     from dflashtui.config.model import Host
+    from dflashtui.model.push import UnitLook
     from dflashtui.ops.diff import UnitDiff
     from dflashtui.ops.pushing import Pushed
 
@@ -23,12 +24,17 @@ class RollBack(NamedTuple):
     """`None`: only overlays go back."""
 
 
-async def roll_back(fleet: Pushed, host: Host, unit: str, number: int | None = None) -> RollBack:
-    """To what stood there before the last push, or to a kept text. Changes nothing.
+async def roll_back(fleet: Pushed, host: Host, unit: str) -> RollBack:
+    """To what stood there before the last push; see `roll_back_from`."""
+    return await roll_back_from(fleet, host, (await look(fleet, host, unit)).look)
+
+
+async def roll_back_from(fleet: Pushed, host: Host, seen: UnitLook, number: int | None = None) -> RollBack:
+    """From what was seen to what stood there before the last push, or to a kept text. Changes nothing.
 
     Raises `ActionRefused` where nothing can be put back, `DflashError` where the host cannot be asked.
     """
-    seen = (await look(fleet, host, unit)).look
+    unit = seen.unit
     wanted = wanted_before(seen, number)
     text = await kept_text(fleet, host, unit, wanted.sha256) if wanted.sha256 else None
     diff = text_change(seen, text, wanted.origin) if wanted.has_file else None

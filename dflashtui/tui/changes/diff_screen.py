@@ -39,6 +39,7 @@ class DiffScreen(ModalScreen[Answer | None]):
         "(push, restart, probe), `e` edits the template or the inventory, `c` copies, `escape` leaves."
     )
     CSS_PATH = "changes.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-w40"), (60, "-w60"), (80, "-w80"), (100, "-w100")]  # noqa: RUF012 - as in Textual
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,D", "leave", "close", id="diff.leave"),
         Binding("P", "wish('push')", "push", id="diff.push", tooltip="Push to the hosts of this group; asks first"),

@@ -9,6 +9,7 @@ from rich.cells import cell_len, set_cell_size
 
 from dflashtui.ops.logs_format import host_number
 from dflashtui.text import printable, shortened
+from dflashtui.tui.log.sgr import HOST_STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 MOST_SOURCE_CELLS = 24
 MOST_PROCESS_CELLS = 16
-HOST_STYLES = ("cyan", "magenta", "green", "yellow", "blue", "bright_magenta", "bright_cyan")
-"""The terminal's own colours, as a service's own ones are shown; never red, which means an error."""
 KERNEL = "kernel"
 SUFFIX = ".service"
 

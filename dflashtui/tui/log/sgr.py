@@ -13,6 +13,8 @@ from dflashtui.text import printable
 
 SGR = re.compile(r"\x1b\[([0-9;]*)m")
 COLOURS = ("", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+HOST_STYLES = ("cyan", "magenta", "green", "yellow", "blue", "bright_magenta", "bright_cyan")
+"""For the hosts of a merged log, in the terminal's own colours as a service's are; never red, which means an error."""
 ATTRIBUTES = {1: "bold", 3: "italic", 4: "underline"}
 ATTRIBUTES_OFF = {22: "bold", 23: "italic", 24: "underline"}
 FOREGROUND, BRIGHT, EXTENDED, BACKGROUND_EXTENDED, DEFAULT_FOREGROUND = 30, 90, 38, 48, 39
