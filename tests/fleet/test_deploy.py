@@ -167,7 +167,8 @@ def test_edit_difference_deploy_verdict_in_four_keys(fleet: TestFleet, console: 
     console.deploy(code=0)
     inventory = tmp_path / "hosts.toml"
     editor = "sed -i 's/^template = /description = \"told anew\"\\n&/'"
-    environment = {**os.environ, "TERM": "xterm-256color", "EDITOR": editor, "XDG_STATE_HOME": str(console.state)}
+    own = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES", "VISUAL"}}
+    environment = {**own, "TERM": "xterm-256color", "EDITOR": editor, "XDG_STATE_HOME": str(console.state)}
     argv = (sys.executable, "-m", "dflashtui", "-c", str(inventory), "--host", "gpu-a")
     with PtyScreen(argv, columns=140, rows=44, environment=environment) as screen:
         screen.sees("hosts 1/1 up")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dflashtui.model.probe import ProbeResult, ProbeUpdate
     from tests.fleet.harness.fleet import TestFleet
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(60)
 
 PORTS = {"ok": 30001, "late-port": 30001, "recovers": 30006}
 OTHERS = ("import-error", "loop", "child", "cuda", "late-import", "never")
@@ -119,7 +119,8 @@ def test_a_service_that_answers_is_ready_and_the_second_start_is_compared_with_t
 ) -> None:
     first = started(config, "sglang-ok", code=0)
     assert (first["verdict"], first["cause"], first["usual_s"]) == ("ready", None, None)
-    assert [phase["name"] for phase in first["phases"]][-2:] == ["warm-up", "ready"]
+    names = [phase["name"] for phase in first["phases"]]
+    assert names[names.index("http") :] in (["http", "warm-up"], ["http", "warm-up", "ready"])  # log and answer race
     fleet.stop("gpu-a", "sglang-ok.service")
     second = started(config, "sglang-ok", code=0)
     assert second["usual_s"] == pytest.approx(first["elapsed_ms"] / 1000, abs=0.01)

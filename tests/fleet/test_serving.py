@@ -92,7 +92,12 @@ def test_bench_lets_two_units_take_turns_and_keeps_a_record(fleet: TestFleet, co
 async def test_an_interrupted_bench_leaves_its_part_and_the_units_as_they_were(fleet: TestFleet, config: Path) -> None:
     argv, environment = command(config, "bench", "plain", "spec", "--levels", "1", "--requests", "400", "--yes")
     running = subprocess.Popen(  # noqa: ASYNC220 - a program of its own, as a person starts it
-        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        argv,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - as a shell starts it
     )
     try:
         await until(lambda: fleet.exec(HOST, "pgrep", "-f", "port=30010").returncode == 0)
