@@ -51,6 +51,22 @@ def test_the_cursor_of_a_row_that_is_gone_stays_at_its_place() -> None:
     assert (shown.chosen, shown.shown, seen(shown)) == ((), 0, "")
 
 
+def test_the_cursor_goes_to_a_row_that_was_sought_before_there_were_rows() -> None:
+    shown = listing()
+    shown.seek(unit_subject("h", "b"))
+    shown.show(())
+    shown.show((row("a"), row("b")))
+    assert shown.cursor == unit_subject("h", "b")
+
+
+def test_a_row_that_does_not_come_is_sought_once() -> None:
+    shown = listing(row("a"))
+    shown.seek(unit_subject("h", "b"))
+    shown.show((row("a"),))
+    shown.show((row("a"), row("b")))
+    assert shown.cursor == unit_subject("h", "a")
+
+
 def test_the_cursor_stays_on_its_row_when_it_is_sorted_and_filtered() -> None:
     shown = listing(row("a", 3.0), row("b", 1.0), row("ab", 2.0))
     shown.cursor = unit_subject("h", "ab")

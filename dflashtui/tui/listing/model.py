@@ -30,6 +30,8 @@ class Listing:
         self.opened_once: set[str | None] = set()
         """Groups that a problem has opened: never a second time."""
         self.cursor: Subject | None = None
+        self.sought: Subject | None = None
+        """Where the cursor goes as soon as there are rows: a list may be entered before it was filled."""
         self.anchor: Subject | None = None
         """The last row that was marked."""
         self.seen: tuple[Row, ...] = ()
@@ -41,6 +43,14 @@ class Listing:
         self.marks &= {row.key for row in rows}
         self._open_groups_with_problems()
         self.arrange()
+        if rows and self.sought is not None:
+            self.seek(self.sought)
+            self.sought = None
+
+    def seek(self, subject: Subject) -> None:
+        """Put the cursor on a row: now, or when the next rows come."""
+        is_seen = any(row.key == subject for row in self.seen)
+        self.cursor, self.sought = (subject, None) if is_seen else (self.cursor, subject)
 
     def arrange(self) -> None:
         """Work out anew what is seen."""
@@ -111,6 +121,7 @@ class Listing:
 
     def step(self, by: int) -> None:
         """Move the cursor; it stops at both ends."""
+        self.sought = None
         if self.seen:
             place = (self.position or 0) + by
             self.cursor = self.seen[max(0, min(place, len(self.seen) - 1))].key

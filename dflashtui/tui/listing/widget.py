@@ -133,9 +133,8 @@ class RowList(ScrollView, can_focus=True):
             self.post_message(self.Moved(self))
 
     def go_to(self, subject: Subject) -> None:
-        """Put the cursor on a row, if it is there."""
-        if any(row.key == subject for row in self.listing.seen):
-            self._moving(lambda: setattr(self.listing, "cursor", subject))
+        """Put the cursor on a row, as soon as it is there."""
+        self._moving(lambda: self.listing.seek(subject))
 
     def go_to_first(self) -> None:
         """Put the cursor on the first row."""
