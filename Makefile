@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-fast lint format lock bench schema screenshots clean
+.PHONY: help run test test-fast test-long faults lint format lock bench schema screenshots clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -45,13 +45,19 @@ SIDE_BY_SIDE = $(if $(DFLASHTUI_FLEET_INSTANCE),,--numprocesses 2 --dist loadfil
 NARROWED = [ "$$? $(if $(ARGS),narrowed)" = "5 narrowed" ]
 
 test: $(READY) ## every test that this machine can run, the real hosts too where it can have them
-	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS) || $(NARROWED) \
-		|| $(BIN)/python -m pytest -m "not fleet" $(AGAIN) $(ARGS)
-	$(BIN)/python -m pytest -m fleet $(SIDE_BY_SIDE) $(ARGS) || $(NARROWED) \
-		|| $(BIN)/python -m pytest -m fleet $(AGAIN) $(ARGS)
+	$(BIN)/python -m pytest -m "not fleet and not long" --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS) || $(NARROWED) \
+		|| $(BIN)/python -m pytest -m "not fleet and not long" $(AGAIN) $(ARGS)
+	$(BIN)/python -m pytest -m "fleet and not long" $(SIDE_BY_SIDE) $(ARGS) || $(NARROWED) \
+		|| $(BIN)/python -m pytest -m "fleet and not long" $(AGAIN) $(ARGS)
 
 test-fast: $(READY) ## the tests that need no real hosts
-	$(BIN)/python -m pytest -m "not fleet" --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -m "not fleet and not long" --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS)
+
+test-long: $(READY) ## the faults that take minutes: every byte of a push, a thousand cuts, floods, a soak (DFLASHTUI_SEED=…)
+	$(BIN)/python -m pytest -m long $(ARGS)
+
+faults: $(READY) ## write the table of faults anew
+	$(BIN)/python -m tests.faults.table > docs/faults.md
 
 lint: $(READY) ## ruff, mypy, import rules
 	$(BIN)/ruff check .

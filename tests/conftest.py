@@ -7,3 +7,5 @@ it after tests of dbus-fast ("AST constructor recursion depth mismatch").
 import hypothesis
 
 assert hypothesis.__version__
+
+pytest_plugins = ["tests.fleet.plugin"]

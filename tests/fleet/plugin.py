@@ -1,4 +1,4 @@
-"""The fixture `fleet`: three real hosts, booted once for a test run, put back after each test."""
+"""A pytest plugin, loaded by tests/conftest.py: three real hosts, booted once, put back after each test."""
 
 import os
 from collections.abc import Iterator
