@@ -1,13 +1,11 @@
 """The NVML stand-in: building it, its state file, and what a test changes in it."""
 
-import hashlib
 import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from .image import cache_folder, locked
-from .shell import run
+from .compiled import compiled
 
 SOURCES = Path(__file__).parent.parent / "nvml"
 STATE = Path("run/fake-nvml/state")
@@ -19,27 +17,12 @@ GPU_COUNT = 8
 
 def library() -> Path:
     """The shared library, compiled once for each text of its sources."""
-    return _built("libnvidia-ml", SOURCES, "-fPIC", "-shared", "-pthread")
+    return compiled("libnvidia-ml", SOURCES, "-fPIC", "-shared", "-pthread")
 
 
 def program() -> Path:
     """The nvidia-smi over that library, likewise."""
-    return _built("nvidia-smi", SOURCES / "nvidia-smi")
-
-
-def _built(name: str, sources: Path, *flags: str) -> Path:
-    texts = [path.read_bytes() for path in sorted(sources.glob("*.[ch]"))]
-    built = cache_folder() / f"{name}-{hashlib.sha256(b''.join(texts)).hexdigest()[:12]}"
-    with locked(cache_folder() / "lock"):
-        if not built.exists():
-            _compile(built, *flags, *sources.glob("*.c"))
-    return built
-
-
-def _compile(target: Path, *arguments: str | Path) -> None:
-    part = target.with_suffix(".part")
-    run("gcc", "-std=gnu17", "-O2", "-Wall", "-Wextra", "-Werror", "-o", part, *arguments, "-ldl")
-    part.rename(target)
+    return compiled("nvidia-smi", SOURCES / "nvidia-smi")
 
 
 def install(root: Path, position: int) -> None:
