@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.faults.marks import fault
 from tests.support.pty_screen import PtyScreen
 from tests.support.until import until
 
@@ -89,6 +90,7 @@ def is_active(fleet: TestFleet, host: str) -> bool:
     return fleet.exec(host, "systemctl", "is-active", UNIT).stdout.strip() == b"active"
 
 
+@fault("E10", how="the first of two hosts fails", result="put back; the second is not begun; exit 2")
 def test_a_failed_deployment_is_put_back_and_goes_to_no_other_host(fleet: TestFleet, console: Console) -> None:
     first = console.deploy(code=0)
     assert {host: document["outcome"] for host, document in first.items()} == dict.fromkeys(HOSTS, "ready")
@@ -130,6 +132,7 @@ def test_a_unit_moves_to_another_host_and_the_old_one_is_stopped_last(fleet: Tes
     assert not is_active(fleet, "gpu-a")
 
 
+@fault("E8", how="kill -9 of the console during the probe", result="the host's own timer puts back the old text")
 async def test_what_a_dead_console_left_is_undone_by_the_host(fleet: TestFleet, console: Console) -> None:
     console.define(hosts=("gpu-a",))
     console.deploy(code=0)
@@ -148,6 +151,7 @@ async def test_what_a_dead_console_left_is_undone_by_the_host(fleet: TestFleet, 
     await until(lambda: b"engine.py" in fleet.exec("gpu-a", "systemctl", "show", "-p", "ExecStart", UNIT).stdout)
 
 
+@fault("E9", how="Ctrl-C during a probe", result="130; each host's state is told; the next is not begun")
 async def test_ctrl_c_says_how_each_host_was_left(fleet: TestFleet, console: Console) -> None:
     fleet.write_file("gpu-a", "/opt/fleet/dying.py", "import time; time.sleep(600)\n")
     console.define(script="/opt/fleet/dying.py")

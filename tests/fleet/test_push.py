@@ -16,6 +16,7 @@ from dflashtui.ops.diff import Layer, LayerState, unit_diff
 from dflashtui.ops.overlay import OverlayFiles
 from dflashtui.ops.push import Push, Terms, Wanted, new_change, resolve, wanted_text
 from dflashtui.ops.render import Rendered
+from tests.faults.marks import fault
 from tests.support.tcp_proxy import tcp_proxy
 
 from .journal_reader import until
@@ -92,6 +93,8 @@ def test_edit_diff_push_diff_roll_back_on_the_command_line(
     assert "hf_0123456789abcdef" not in audit + shown
 
 
+@fault("B7", how="the file is edited by hand after our push", result="refused until --force")
+@fault("B8", how="a drop-in that is not loaded yet", result="each layer says what is so")
 async def test_each_layer_is_told_and_a_change_by_hand_needs_a_word(bare: TestFleet) -> None:
     host = entry(bare, HOST)
     assert (await push(host, OLD)).outcome is Outcome.DONE
@@ -116,6 +119,8 @@ async def test_each_layer_is_told_and_a_change_by_hand_needs_a_word(bare: TestFl
     assert bare.show(HOST, UNIT)["ActiveState"] == "active"
 
 
+@fault("B9", how="another unit was touched", result="named before the reload")
+@fault("E2", how="a program that is not there, a line without =", result="refused in systemd's own words")
 async def test_what_systemd_says_of_a_text_refuses_it_and_others_are_named_before_the_reload(bare: TestFleet) -> None:
     host = entry(bare, HOST)
     tried = await push(host, NEW.replace("/bin/sleep", "/nonexistent"), terms=Terms(dry_run=True))
@@ -133,6 +138,9 @@ async def test_what_systemd_says_of_a_text_refuses_it_and_others_are_named_befor
     assert (done.outcome, done.reload_also) == (Outcome.DONE, ("counter.service",))
 
 
+@fault("B1", how="a full tmpfs as /etc/systemd/system", result="no space (0 B free); nothing is changed")
+@fault("B2", how="a full tmpfs as our folder", result="refused before anything is replaced")
+@fault("B5", how="a read-only /etc/systemd/system", result="refused by name")
 async def test_what_stands_in_the_way_on_a_real_host(bare: TestFleet) -> None:
     host = entry(bare, HOST)
     bare.check(HOST, "systemd-run", f"--unit={UNIT}", "sleep", "1000")
@@ -163,6 +171,7 @@ async def test_what_stands_in_the_way_on_a_real_host(bare: TestFleet) -> None:
     assert bare.exec(HOST, "test", "-e", PATH).returncode == 1
 
 
+@fault("B16", how="sudo -n without and with the rule", result="the missing rule is named; with it, pushed")
 async def test_sudo_with_and_without_the_rule_and_a_plain_user(bare: TestFleet) -> None:
     denied = await push(entry(bare, HOST, "sud", become="sudo"))
     assert denied.outcome is Outcome.REFUSED
@@ -189,6 +198,11 @@ async def test_a_users_own_manager(bare: TestFleet) -> None:
         bare.check(HOST, "rm", "-rf", f"{home}/.config/systemd/user/{UNIT}", f"{home}/.local/state/dflashtui")
 
 
+@fault(
+    "A6",
+    how="nobody confirms before the timer fires",
+    result="the host puts back the old file; the console learns that it did",
+)
 async def test_the_host_undoes_by_itself_unless_it_is_told_that_all_is_well(bare: TestFleet) -> None:
     host = entry(bare, HOST)
     await push(host, OLD)
@@ -240,6 +254,7 @@ async def test_an_overlay_of_a_users_own_environment_is_laid_by_that_users_right
         bare.check(HOST, "rm", "-rf", venv, RAN_AS)
 
 
+@fault("A4", how="cut at six moments of real pushes", result="old or new, whole; the host says which")
 async def test_cut_anywhere_the_host_says_what_became_of_it(bare: TestFleet, tmp_path: Path) -> None:
     direct = entry(bare, HOST)
     await push(direct, OLD)

@@ -12,6 +12,7 @@ from dflashtui.errors import ActionDenied, CommandFailed, NoSystemd, SourceUnava
 from dflashtui.model.action import UnitAction, Verb
 from dflashtui.model.unit import ActiveState, LoadState
 from dflashtui.source.systemd import open_units
+from tests.faults.marks import fault
 
 from .journal_reader import until, way_to
 
@@ -308,6 +309,7 @@ async def test_a_loop_says_when_it_starts_again(fleet: TestFleet) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
+@fault("B17", how="a user without rights, by all three ways", result="the missing right is named at once")
 async def test_who_may_and_who_may_not(fleet: TestFleet, way: str) -> None:
     async with source(fleet, way, user="ops") as units:
         with pytest.raises(ActionDenied, match="manage-units with unit"):
@@ -344,6 +346,7 @@ async def test_files_and_properties_for_the_details(fleet: TestFleet) -> None:
             await units.unit_file("nosuch.service")
 
 
+@fault("B15", how="process 1 is not systemd", result="told apart", stand_in="a container without systemd")
 async def test_no_systemd_is_told_apart(fleet: TestFleet) -> None:
     async with way_to(fleet, HOST) as transport:
         with pytest.raises(NoSystemd, match="process 1 is systemd"):

@@ -17,6 +17,7 @@ from dflashtui.unitfile.advice import advice
 from dflashtui.unitfile.command import start_commands
 from dflashtui.unitfile.look import Look
 from dflashtui.unitfile.reading import read
+from tests.faults.marks import fault
 
 if TYPE_CHECKING:
     import subprocess
@@ -84,6 +85,7 @@ def test_systemd_reads_what_was_quoted_and_so_do_we(fleet: TestFleet, texts: lis
 
 @settings(GENERATED, max_examples=1)
 @given(st.lists(TEXTS, min_size=150, max_size=150), st.lists(TEXTS, min_size=80, max_size=80))
+@fault("E3", how="any text through a real manager", result="the program gets it byte for byte")
 def test_a_program_gets_what_was_quoted(fleet: TestFleet, texts: list[str], values: list[str]) -> None:
     words = " ".join(quoting.argument(text) for text in ["/usr/bin/python3", "-c", TELL, *texts])
     unit = f"[Service]\nType=oneshot\nExecStart={words}\n"

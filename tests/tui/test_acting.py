@@ -18,6 +18,7 @@ from dflashtui.tui.listing.widget import RowList
 from dflashtui.tui.log.widget import LogPane
 from dflashtui.tui.panes.detail_pane import DetailPane
 from dflashtui.tui.screen import MainScreen
+from tests.faults.marks import fault
 from tests.tui.fake import console
 from tests.tui.stage import FAILED, LIVE, LOST_GPU, READY, STOPPED, WITH_FAILURE, host
 
@@ -148,6 +149,7 @@ async def test_a_failure_is_told_with_its_reason() -> None:
         await c.sees("systemctl restart sglang-a.service: exit 1: Unit is masked.")
 
 
+@fault("E15", how="the console with --read-only", result="no changing key is there")
 async def test_read_only_has_no_changing_key() -> None:
     async with console(LIVE, read_only=True) as c:
         await c.press("enter")
@@ -159,6 +161,7 @@ async def test_read_only_has_no_changing_key() -> None:
         assert c.app.screen is c.screen
 
 
+@fault("E15", how="a read-only group", result="no changing key is there")
 async def test_a_read_only_group_has_no_changing_key() -> None:
     async with console(host("h-live", read_only=True)) as c:
         await c.press("enter")

@@ -6,6 +6,7 @@ import pytest
 
 from dflashtui.config.read import load
 from dflashtui.errors import ConfigError
+from tests.faults.marks import fault
 
 HOST = "[hosts.ct129]\n[hosts.ct200]\n"
 
@@ -134,6 +135,7 @@ def test_addresses_that_could_be_read_as_more_are_refused(tmp_path: Path, name: 
         "a@.service",
     ],
 )
+@fault("E4", how="slashes, blanks, semicolons, 300 characters", result="refused with line and key")
 def test_unit_names_that_systemd_refuses_are_refused(tmp_path: Path, name: str) -> None:
     (problem,) = problems(tmp_path, f'{HOST}[units."{name}"]\nhosts = ["ct129"]\n')
     assert "expected the" in problem

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dflashtui.model.deploy import HostDeploy, Outcome, Step, StepEnd, StepState
 from dflashtui.ops.deploy import Deploy, Plan
+from tests.faults.marks import fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +81,7 @@ async def test_the_first_host_goes_alone_and_the_others_follow_in_waves() -> Non
     assert script.asked.index("d preflight") > script.asked.index("b settle")
 
 
+@fault("E10", how="the second of three hosts fails", result="the third is not begun")
 async def test_the_first_failure_stops_the_rest() -> None:
     script = Script(b_start=CRASHED)
     rows = await deployed(script, "a", "b", "c", wave=1)
@@ -113,6 +115,7 @@ async def test_a_host_that_fails_is_put_back_and_probed_again() -> None:
     assert [news.step for news in row.steps][-2:] == [Step.PUT_BACK, Step.PROBE_AGAIN]
 
 
+@fault("E7", how="the old text fails after the roll-back", result="failed; put back once, not again")
 async def test_an_old_text_that_fails_too_is_a_failure() -> None:
     (row,) = await deployed(Script(a_start=[CRASHED, CRASHED]), "a", rolls_back=True)
     assert row.outcome is Outcome.FAILED

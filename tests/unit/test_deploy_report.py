@@ -14,6 +14,7 @@ from dflashtui.ops.deploy_compare import compared_end
 from dflashtui.ops.deploy_preflight import both
 from dflashtui.ops.deploy_record import RECORDS_KEPT, DeployLog
 from dflashtui.ops.deploy_report import document, exit_code, lines, table
+from tests.faults.marks import fault
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +47,7 @@ CRASHED = StepNews(
         ((Outcome.READY, Outcome.INTERRUPTED, Outcome.SKIPPED), ExitCode.INTERRUPTED),
     ],
 )
+@fault("E10", how="every mixture of outcomes", result="the worst one is the exit code")
 def test_the_exit_code_tells_the_worst(outcomes: tuple[Outcome, ...], code: ExitCode) -> None:
     assert exit_code([row(f"h{number}", outcome) for number, outcome in enumerate(outcomes)]) is code
 
@@ -68,6 +70,7 @@ def test_the_table_fits_its_width() -> None:
     assert table(rows, 120, is_ascii=True)[1].isascii()
 
 
+@fault("E12", how="secrets in the texts of a deployment", result="masked in its record")
 def test_a_record_is_whole_at_every_step_and_holds_no_secret(tmp_path: Path) -> None:
     log = DeployLog(tmp_path, UNIT, ("a", "b"))
     log.keep(row("b", None, PUSHED))

@@ -18,6 +18,7 @@ from dflashtui.ops.masked_text import masked_lines
 from dflashtui.ops.push import resolved
 from dflashtui.ops.push_plan import push_plan, sha256
 from dflashtui.ops.render import Rendered
+from tests.faults.marks import fault
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,6 +143,7 @@ def test_a_difference_is_a_unified_diff_and_json() -> None:
     assert (told["differs"], told["sha256"]) == (True, sha256(OLD))
 
 
+@fault("E12", how="a secret changes", result="the difference shows the change, not the secret")
 def test_secrets_are_masked_in_differences_and_their_change_still_shows() -> None:
     old, new = (f"[Service]\nEnvironment=API_KEY={key}\nExecStart=/x --api-key \\\n  {key} --port 1\n" for key in "ab")
     lines = text_diff(old, new, "old", "new")
@@ -194,6 +196,7 @@ def test_a_text_of_an_earlier_push_that_is_still_there_raises_no_doubt() -> None
     assert (plan.doubts, plan.writes, plan.reloads) == ((), True, True)
 
 
+@fault("B8", how="another folder's file wins over ours", result="refused, never unchanged")
 def test_a_unit_that_something_else_hides_is_never_called_unchanged() -> None:
     wins = Elsewhere(path="/run/systemd/transient/a.service", wins=True, is_masked=False)
     assert push_plan(looked(elsewhere=(wins,)), TEXT, sha256(TEXT)).refusals

@@ -10,6 +10,7 @@ from dflashtui.errors import ActionRefused
 from dflashtui.mask import masked
 from dflashtui.model.action import ActionResult, UnitAction, Verb
 from dflashtui.ops.audit import Audit, entry, who
+from tests.faults.marks import fault
 
 
 def result(message: str = "done", **more: object) -> ActionResult:
@@ -57,6 +58,7 @@ def test_only_the_owner_reads_it(tmp_path: Path) -> None:
     assert stat.S_IMODE(audit.path.parent.stat().st_mode) == 0o700
 
 
+@fault("E16", how="line ends and control characters in a message", result="one line, ASCII, escaped")
 def test_no_text_forges_a_line(tmp_path: Path) -> None:
     audit = Audit(tmp_path)
     audit.record(result('x\n{"who": "nobody"}\x85\u2028\ud800\x1b[2J'))
@@ -68,6 +70,7 @@ def test_the_command_is_the_one_that_ran() -> None:
     assert entry(result(via="sudo"))["command"] == "sudo -n systemctl restart a.service"
 
 
+@fault("E16", how="the folder is a file", result="refused before anything is sent; or NOT AUDITED, where allowed")
 def test_without_its_file_nothing_may_be_changed(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ActionRefused, match="audit file cannot be written"):
@@ -84,6 +87,7 @@ def test_a_fifo_does_not_hold_the_console(tmp_path: Path) -> None:
         Audit(tmp_path).require()
 
 
+@fault("E16", how="two consoles write by turns", result="whole lines")
 def test_two_writers_do_not_mix(tmp_path: Path) -> None:
     one, other = Audit(tmp_path), Audit(tmp_path)
     for count in range(20):

@@ -12,6 +12,7 @@ from dflashtui.model.host import HostSnapshot
 from dflashtui.ops.audit import Audit
 from dflashtui.ops.units import act
 from dflashtui.ops.waves import HOSTS_AT_ONCE
+from tests.faults.marks import fault
 
 from .systemd_fakes import until
 
@@ -148,6 +149,7 @@ async def test_closing_leaves_nothing_running(audit: Audit) -> None:
     assert len(asyncio.all_tasks()) == 1
 
 
+@fault("E15", how="--read-only", result="refused below the screen, nothing is sent")
 async def test_a_read_only_console_sends_nothing(audit: Audit) -> None:
     fleet = FakeFleet("h1")
     (refused,) = [result async for result in act(actions("h1"), fleet, audit, read_only=True)]
@@ -156,6 +158,7 @@ async def test_a_read_only_console_sends_nothing(audit: Audit) -> None:
     assert (fleet.started, audited(audit)) == ([], [])
 
 
+@fault("E15", how="one of the hosts is in a read-only group", result="nothing is sent to any")
 async def test_one_read_only_group_stops_all(audit: Audit) -> None:
     fleet = FakeFleet("h1", "h2", read_only=("h2",))
     results = await collected(act(actions("h1", "h2"), fleet, audit, read_only=False))
@@ -170,6 +173,7 @@ async def test_what_makes_no_sense_is_not_sent(audit: Audit, host: str, unit: st
     assert fleet.started == []
 
 
+@fault("E16", how="the audit file cannot be written", result="nothing is sent")
 async def test_without_the_audit_file_nothing_is_sent(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     fleet = FakeFleet("h1")

@@ -16,6 +16,7 @@ from dflashtui.model.push import Outcome
 from dflashtui.ops.overlay import OverlayFiles, look_at_overlay, overlay_files
 from dflashtui.ops.push import Push, Terms, Wanted, wanted_text
 from dflashtui.ops.rollback import wanted_before
+from tests.faults.marks import fault
 from tests.support.pusher_root import HOST, PusherRoot
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ async def test_a_second_version_keeps_the_first_originals(host: PusherRoot) -> N
     assert texts(host) == OWN
 
 
+@fault("E17", how="a file of the overlay is changed by hand", result="refused until --force, file by file")
 async def test_drift_is_told_file_by_file_and_needs_a_word(host: PusherRoot) -> None:
     await change(host, overlay())
     (site(host) / "sglang/__init__.py").write_text("by hand")
@@ -130,6 +132,7 @@ async def test_drift_is_told_file_by_file_and_needs_a_word(host: PusherRoot) -> 
     assert texts(host)["__init__.py"] == "laid"
 
 
+@fault("E17", how="the package is installed anew", result="told; laid again only when asked")
 async def test_a_reinstall_that_wiped_it_is_noticed(host: PusherRoot) -> None:
     await change(host, overlay())
     install(host, "1.0")
@@ -141,6 +144,7 @@ async def test_a_reinstall_that_wiped_it_is_noticed(host: PusherRoot) -> None:
     assert any("installed anew (1.0 again)" in note for note in again.notes)
 
 
+@fault("E17", how="the package is upgraded", result="refused; restore forgets the overlay")
 async def test_old_bytes_never_go_into_a_new_version(host: PusherRoot) -> None:
     await change(host, overlay("1.0"))
     install(host, "2.0")
@@ -152,6 +156,7 @@ async def test_old_bytes_never_go_into_a_new_version(host: PusherRoot) -> None:
     assert not (await seen(host, overlay())).is_reinstalled
 
 
+@fault("E17", how="upgraded, with a file of ours left in it", result="the old original is not put into the new version")
 async def test_old_files_left_in_a_new_version_are_not_overwritten_by_still_older_ones(host: PusherRoot) -> None:
     await change(host, overlay())
     install(host, "2.0")
@@ -184,6 +189,7 @@ async def test_an_overlay_pushed_alone_is_a_push_of_its_unit_too(host: PusherRoo
 
 
 @pytest.mark.parametrize("name", ["../escape.py", "/etc/passwd", "a/../../b.py", "out/x.py"])
+@fault("E17", how="names with .., absolute ones, a link out of the package", result="refused, nothing written")
 async def test_no_file_leaves_the_package(host: PusherRoot, name: str) -> None:
     (site(host) / "sglang/out").symlink_to(host.root)
     refused = await change(host, overlay(files={name: b"x"}))

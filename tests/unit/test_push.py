@@ -14,6 +14,7 @@ from dflashtui.model.push import Outcome, PushResult
 from dflashtui.ops.push import Push, Terms, Wanted, resolve, wanted_text
 from dflashtui.ops.rollback import wanted_before
 from dflashtui.pusher.records import Store
+from tests.faults.marks import fault
 from tests.support.pusher_root import HOST, PusherRoot
 
 UNIT = "a.service"
@@ -68,6 +69,7 @@ async def test_the_program_is_shipped_whole(host: PusherRoot) -> None:
     assert json.loads((host.state / "lock").read_text() or "null") is None
 
 
+@fault("E5", how="the same text is pushed twice", result="unchanged: no write, no reload, no record, same mtimes")
 async def test_with_nothing_to_do_nothing_is_written_or_reloaded(host: PusherRoot) -> None:
     await push(host)
     before = host.tree()
@@ -84,6 +86,7 @@ async def test_a_text_that_is_there_but_not_loaded_is_loaded(host: PusherRoot) -
     assert (done.outcome, done.number, host.reloads) == (Outcome.DONE, None, 1)
 
 
+@fault("E14", how="--dry-run of a push", result="says what it would do; not one file is written, no reload")
 async def test_a_dry_run_leaves_no_trace_and_still_says_what_would_be(host: PusherRoot) -> None:
     host.write(UNIT, OLD)
     before = host.tree()
@@ -94,6 +97,11 @@ async def test_a_dry_run_leaves_no_trace_and_still_says_what_would_be(host: Push
     assert host.reloads == 0
 
 
+@fault(
+    "B7",
+    how="another writer after our push",
+    result="refused until --force; the other text is kept, rollback brings it back",
+)
 async def test_a_change_behind_our_back_needs_a_word(host: PusherRoot) -> None:
     await push(host, OLD)
     target = host.units / UNIT
@@ -110,6 +118,7 @@ async def test_a_change_behind_our_back_needs_a_word(host: PusherRoot) -> None:
     assert target.read_text() == OLD + "# by hand\n"
 
 
+@fault("I11", how="the file changes after its difference was shown", result="refused, also with --force")
 async def test_what_was_shown_is_what_is_replaced(host: PusherRoot) -> None:
     host.write(UNIT, OLD)
     refused = await push(host, terms=Terms(seen_sha256="0" * 64, force=True))
@@ -117,6 +126,7 @@ async def test_what_was_shown_is_what_is_replaced(host: PusherRoot) -> None:
     assert "since its difference was shown" in refused.message
 
 
+@fault("B10", how="modes 0600 and 0777", result="0600 is kept, 0777 becomes 0644; both are told")
 async def test_a_private_file_stays_private_and_an_executable_one_does_not(host: PusherRoot) -> None:
     private, loose = host.write(UNIT, OLD), host.write("b.service", OLD)
     private.chmod(0o600)
@@ -126,6 +136,7 @@ async def test_a_private_file_stays_private_and_an_executable_one_does_not(host:
     assert [stat.S_IMODE(path.stat().st_mode) for path in (private, loose)] == [0o600, 0o644]
 
 
+@fault("E6", how="rollback without a push, twice, by number", result="nothing to undo, and who has undone it")
 async def test_rolling_back_once_twice_by_number_and_from_a_first_push(host: PusherRoot) -> None:
     with pytest.raises(ActionRefused, match="nothing to undo"):
         await roll_back(host)
@@ -141,6 +152,7 @@ async def test_rolling_back_once_twice_by_number_and_from_a_first_push(host: Pus
         await roll_back(host, 9)
 
 
+@fault("E6", how="rollback of the first push", result="the unit file is removed, the manager reloaded")
 async def test_the_first_push_of_a_unit_rolled_back_removes_it(host: PusherRoot) -> None:
     await push(host)
     removed = await roll_back(host)
@@ -148,6 +160,7 @@ async def test_the_first_push_of_a_unit_rolled_back_removes_it(host: PusherRoot)
     assert not (host.units / UNIT).exists()
 
 
+@fault("E6", how="rollback after a hand edit", result="refused until --force")
 async def test_a_roll_back_over_a_hand_edit_needs_a_word(host: PusherRoot) -> None:
     host.write(UNIT, OLD)
     await push(host)
@@ -157,6 +170,7 @@ async def test_a_roll_back_over_a_hand_edit_needs_a_word(host: PusherRoot) -> No
     assert (host.units / UNIT).read_text() == OLD
 
 
+@fault("E6", how="the kept text is overwritten", result="refused: damaged; what stands there stays")
 async def test_a_damaged_text_is_not_put_back(host: PusherRoot) -> None:
     host.write(UNIT, OLD)
     done = await push(host)
@@ -179,6 +193,7 @@ async def test_a_text_that_does_not_verify_is_not_installed(host: PusherRoot) ->
 
 
 @pytest.mark.parametrize(("trouble", "words"), [("no-reload", "Reload failed: busy"), ("bad-setting", "bad-setting")])
+@fault("E2", how="the manager does not load the new file", result="the old file is back; failed")
 async def test_what_the_manager_does_not_take_is_taken_back(host: PusherRoot, trouble: str, words: str) -> None:
     host.write(UNIT, OLD)
     (host.root / trouble).touch()
@@ -189,6 +204,11 @@ async def test_what_the_manager_does_not_take_is_taken_back(host: PusherRoot, tr
     assert host.leftovers == []
 
 
+@fault(
+    "B13",
+    how="a second push while the first holds the lock",
+    result="refused with who and since when; free when the first ends",
+)
 async def test_the_second_operator_learns_who_holds_the_lock(host: PusherRoot) -> None:
     async with host.open("anna at desk") as first:
         await first.prepare(UNIT, NEW, before=None)
@@ -198,6 +218,7 @@ async def test_the_second_operator_learns_who_holds_the_lock(host: PusherRoot) -
     assert (await push(host)).outcome is Outcome.DONE
 
 
+@fault("E1", how="other bytes than were sent", result="refused by its hash; nothing is installed")
 async def test_a_text_that_arrived_damaged_is_not_installed(host: PusherRoot) -> None:
     async with host.open() as opened:
         with pytest.raises(PushRefused, match="arrived damaged"):
@@ -243,6 +264,11 @@ def _no_verify(host: PusherRoot) -> None:
         (_no_verify, "systemd-analyze is not installed there"),
     ],
 )
+@fault(
+    "B5",
+    how="link to /dev/null, link, folder, FIFO in the unit's place",
+    result="named as what it is, nothing followed, the FIFO not opened",
+)
 async def test_what_stands_in_the_way_is_named_and_left_alone(host: PusherRoot, spoil: object, words: str) -> None:
     assert callable(spoil)
     spoil(host)
@@ -256,6 +282,7 @@ async def test_what_stands_in_the_way_is_named_and_left_alone(host: PusherRoot, 
 
 
 @pytest.mark.parametrize("name", ["../../x.service", "a/b.service", "-rf.service", ".x.service", "x", "a b.service"])
+@fault("E4", how="../../x.service, -rf.service and others on the host's side", result="refused there, too")
 async def test_no_name_leaves_the_folder(host: PusherRoot, name: str) -> None:
     refused = await push(host, unit=name)
     assert refused.outcome is Outcome.REFUSED
@@ -263,6 +290,7 @@ async def test_no_name_leaves_the_folder(host: PusherRoot, name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[Service]\nExecStart=/bin/true\0\n", "[Servce]\nExecStart=/bin/true\n"])
+@fault("E2", how="empty text, NUL, misspelt section", result="refused with the line number, nothing is sent")
 async def test_a_text_that_systemd_would_ignore_is_refused_before_it_is_sent(host: PusherRoot, text: str) -> None:
     refused = await push(host, text)
     assert refused.outcome is Outcome.REFUSED
@@ -283,6 +311,7 @@ def test_only_the_newest_records_are_kept_with_their_texts(tmp_path: Path) -> No
     assert {path.read_bytes() for path in (Path(store.folder) / "texts").iterdir()} == {b"%d" % n for n in range(3, 24)}
 
 
+@fault("A4", how="the answer to a push never came", result="asked again: done, or nothing was changed")
 async def test_an_answer_that_never_came_is_looked_up(host: PusherRoot) -> None:
     done = await push(host)
     lost = done.model_copy(update={"outcome": Outcome.UNKNOWN, "number": None})

@@ -18,6 +18,7 @@ from dflashtui.ops.render import Rendered, rendered
 from dflashtui.ops.render_sandbox import TooLongError, bounded, sandbox
 from dflashtui.unitfile.advice import advice
 from dflashtui.unitfile.look import Look
+from tests.faults.marks import fault
 
 UNIT = "engine.service"
 BASE = f"""\
@@ -166,6 +167,7 @@ ANY_TEXT = st.text(st.characters(exclude_characters="\n\r\0", exclude_categories
 
 @settings(deadline=None, max_examples=25, derandomize=True)
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
+@fault("E3", how="any text as argument, variable and description", result="one argument, byte for byte, or a refusal")
 def test_a_value_stays_one_argument_and_makes_no_line_of_its_own(argument: str, variable: str, described: str) -> None:
     unit = Unit(
         name=UNIT,
@@ -232,6 +234,7 @@ def test_a_file_is_pushed_as_it_is_beside_hosts_toml(inventory: Inventory) -> No
         ("X={{ 'a\\nb' | argument }}", "own.service.j2:1: holds a newline, which no line of a unit file can"),
     ],
 )
+@fault("E3", how="a variable that is missing, a template that is broken", result="refused with file and line")
 def test_what_a_template_does_wrong_is_told_with_its_line(inventory: Inventory, template: str, said: str) -> None:
     inventory.template(template)
     refused = inventory.refusal()

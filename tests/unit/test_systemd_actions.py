@@ -11,6 +11,7 @@ from dflashtui.source.systemd_bus import Bus, connected
 from dflashtui.source.systemd_command import Systemctl
 from dflashtui.source.systemd_units import BusUnits, SystemctlUnits
 from dflashtui.source.units import UnitSource
+from tests.faults.marks import fault
 
 from .systemd_fakes import SYSTEMD, FakeManager, FakeTransport, Refusal, until
 
@@ -109,6 +110,7 @@ async def test_nothing_to_enable_is_no_success(manager: FakeManager) -> None:
             await source.perform(action(Verb.ENABLE))
 
 
+@fault("B17", how="polkit denies", result="the right that is missing is named")
 async def test_a_denial_names_the_right(manager: FakeManager) -> None:
     manager.refusals["StartUnit"] = DENIED
     async with opened(manager) as (source, transport):
@@ -144,6 +146,7 @@ async def test_jobs_that_ended_otherwise_by_sudo(manager: FakeManager, stderr: s
         assert await source.perform(action()) == (result, "sudo")
 
 
+@fault("B16", how="sudo -n says that a password is required", result="denied with the line for sudoers")
 async def test_sudo_that_asks_for_a_password(manager: FakeManager) -> None:
     manager.refusals["StartUnit"] = DENIED
     answers = {"sudo": (1, "", "sudo: unable to resolve host h: x\nsudo: a password is required\n")}
@@ -240,6 +243,7 @@ async def test_a_users_manager_is_never_driven_by_sudo() -> None:
     assert [argv[:4] for argv in transport.ran] == [("env", "LC_ALL=C", "TZ=UTC", "XDG_RUNTIME_DIR=/run/user/1000")]
 
 
+@fault("B15", how="no systemd", result="a state of its own")
 async def test_no_systemd_is_its_own_state() -> None:
     transport = FakeTransport(
         answers={"test -d /run/systemd/system": (1, "", ""), "cat /proc/1/comm": (0, "sleep\n", "")}
@@ -269,6 +273,7 @@ async def test_systemctl_that_cannot_say(answer: tuple[int, str, str], words: st
         await anext(source.watch(["x.service"]))
 
 
+@fault("B15", how="the user's manager does not run", result="told with loginctl enable-linger")
 async def test_a_users_manager_that_does_not_run() -> None:
     answers = {"id -un": (0, "ops\n", ""), "id -u": (0, "1000\n", ""), "test -d /run/user": (1, "", "")}
     with pytest.raises(SourceUnavailable, match="loginctl enable-linger ops") as failed:

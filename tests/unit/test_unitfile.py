@@ -9,6 +9,7 @@ from dflashtui.unitfile.advice import advice
 from dflashtui.unitfile.command import commands
 from dflashtui.unitfile.reading import read, read_cat
 from dflashtui.unitfile.words import UnbalancedQuotes, words
+from tests.faults.marks import fault
 
 GOOD = """\
 [Unit]
@@ -163,12 +164,14 @@ def test_a_good_unit_needs_no_advice() -> None:
         ("WantedBy=multi-user.target", "", ("no-install", "note", None)),
     ],
 )
+@fault("E2", how="unknown keys, bad values, two ExecStart, open quotes", result="each told with its line")
 def test_what_will_bite_is_told_with_its_line(old: str, new: str, told: tuple[str, str, int | None]) -> None:
     assert old in GOOD
     found = {(each.id, each.level, each.line) for each in advice(GOOD.replace(old, new), name="sglang.service")}
     assert told in found
 
 
+@fault("E12", how="secrets in Environment= and arguments", result="advice warns of it and does not repeat it")
 def test_a_secret_is_never_shown() -> None:
     text = START.replace("sleep 5", 'a --api-key abcdef123 {"x":1} --password=hunter22').replace(
         "Restart", "Environment=HF_TOKEN=hf_qwertzuiop\nRestart"
@@ -185,6 +188,7 @@ def test_of_a_drop_in_and_of_other_units_nothing_is_missed() -> None:
     assert "no-start" in {each.id for each in advice("[Unit]\nDescription=x\n", name="x.service")}
 
 
+@fault("E2", how="BOM and CRLF", result="told with the line")
 def test_marks_and_line_ends_of_another_world_are_told() -> None:
     assert {"byte-order-mark", "crlf"} <= {each.id for each in advice("\ufeff" + START.replace("\n", "\r\n"))}
     assert "line-end" in {each.id for each in advice(START + "\0")}
