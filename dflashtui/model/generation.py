@@ -51,12 +51,14 @@ class Generation(Value):
     output_tokens: int | None = None
     """As the service counted (`usage`); chunks are never counted."""
     is_streamed: bool = True
+    repeats_prompt: bool = False
+    """The service sent the prompt back before its answer."""
     chunks: int = 0
     """Pieces with text in them."""
     sent_seconds: float = 0.0
     """When it was sent, by the monotonic clock."""
     ttft_seconds: float | None = None
-    """To the first piece with text or thought; `None` where nothing was streamed."""
+    """To the first piece with text or thought that is not the prompt; `None` where nothing was streamed."""
     latency_seconds: float | None = None
     """To the last piece with text."""
 

@@ -28,6 +28,7 @@ def document(result: SmokeResult) -> dict[str, Any]:
         "served_models": list(result.served),
         "expected_models": list(result.expected),
         "is_streamed": found.is_streamed,
+        "repeats_prompt": found.repeats_prompt,
         "ttft_ms": _ms(found.ttft_seconds),
         "latency_ms": _ms(found.latency_seconds),
         "tpot_ms": _ms(found.tpot_seconds),
@@ -55,11 +56,13 @@ def lines(result: SmokeResult) -> Iterator[str]:
 def figures(found: Generation) -> str:
     """`TTFT 52 ms · 310 tokens/s · 64 tokens in 0.2 s · ends by stop`."""
     streamed = found.is_streamed
+    echo = ("the prompt came back first, it is not counted",) if found.repeats_prompt else ()
     parts = (
         f"TTFT {_shown(_ms(found.ttft_seconds), ' ms')}{'' if streamed else ' (not streamed)'}",
         _shown(_rounded(found.tokens_per_second), " tokens/s"),
         f"{_shown(found.output_tokens, ' tokens')} in {_shown(_rounded(found.latency_seconds, 2), ' s')}",
         f"ends by {found.finish_reason or UNKNOWN}",
+        *echo,
     )
     return " · ".join(parts)
 

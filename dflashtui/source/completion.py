@@ -11,6 +11,7 @@ from dflashtui.engines.openai import EventReader, Piece, Prompt, error_words, ev
 from dflashtui.mask import masked
 from dflashtui.model.generation import Generation, Outcome
 from dflashtui.source.exchange import Cut, Exchange, NoConnection, NotHttp, exchange
+from dflashtui.source.first_token import FirstToken
 from dflashtui.text import decoded, printable
 
 if TYPE_CHECKING:
@@ -40,12 +41,12 @@ class Limits:
 class _Heard:
     """What has come so far."""
 
+    begin: FirstToken
     sent_seconds: float = 0.0
     status: int | None = None
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
-    first_seconds: float | None = None
     last_seconds: float | None = None
     chunks: int = 0
     size: int = 0
@@ -54,7 +55,7 @@ class _Heard:
 
     def take(self, piece: Piece, at: float) -> None:
         if piece.text or piece.thought:
-            self.first_seconds = at if self.first_seconds is None else self.first_seconds
+            self.begin.take(piece.text, at, is_thought=bool(piece.thought))
             self.last_seconds = at
             self.chunks += 1
             self.size += len(piece.text) + len(piece.thought)
@@ -66,7 +67,7 @@ class _Heard:
         self.is_ended = self.is_ended or piece.is_last
 
     def result(self, outcome: Outcome, words: str = "") -> Generation:
-        first = self.first_seconds if self.is_streamed else None
+        first = self.begin.seconds if self.is_streamed else None
         return Generation(
             outcome=outcome,
             words=printable(masked(words), limit=500),
@@ -74,6 +75,7 @@ class _Heard:
             text="".join(self.texts),
             reasoning="".join(self.thoughts),
             is_streamed=self.is_streamed,
+            repeats_prompt=self.begin.is_echoed,
             chunks=self.chunks,
             sent_seconds=self.sent_seconds,
             ttft_seconds=None if first is None else first - self.sent_seconds,
@@ -104,7 +106,7 @@ async def complete(
     hear: Callable[[Piece], None] = _ignore,
 ) -> Generation:
     """Ask for one completion at `base` (`http://HOST:PORT`); `hear` gets its pieces as they arrive."""
-    heard, limits = _Heard(), limits or Limits()
+    heard, limits = _Heard(FirstToken(prompt.text)), limits or Limits()
     silence = asyncio.timeout(limits.silent_seconds)
     try:
         async with asyncio.timeout(limits.seconds), silence:

@@ -93,6 +93,8 @@ class Generating:
 
     async def _events(self, job: Job) -> AsyncGenerator[bytes]:
         faults, count = self._settings.faults, 0
+        if "echo" in faults:
+            yield data(job.chunk(f"{job.question}\n"))
         async for piece in job.pieces():
             yield data(job.chunk("".join(piece), is_thought=count < self._settings.reasoning))
             count += len(piece)
@@ -151,6 +153,12 @@ class Job:
             now.whole.take(time.monotonic() - began)
         finally:
             now.running -= 1
+
+    @property
+    def question(self) -> str:
+        """What the person said."""
+        asked = json.loads(self._prompt)
+        return str(asked if isinstance(asked, str) else asked[-1]["content"])
 
     @property
     def usage(self) -> dict[str, int]:

@@ -25,6 +25,7 @@ FAULTS = {
     "no-usage": "no token counts",
     "no-stream": "streams are answered in one piece",
     "empty": "no text",
+    "echo": "the prompt comes back at once, before the answer",
     "repeats": "one word again and again",
     "differs-early": "other words from the second token on",
     "differs-late": "one other word near the end",

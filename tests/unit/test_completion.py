@@ -11,6 +11,7 @@ from dflashtui.engines.openai import EventReader, Piece, Prompt, event, model_na
 from dflashtui.model.generation import Generation, Outcome
 from dflashtui.source.completion import Limits, complete
 from dflashtui.source.exchange import dial_directly
+from dflashtui.source.first_token import FirstToken
 from tests.engine.server import running
 from tests.engine.settings import settings
 from tests.engine.speech import answer
@@ -53,6 +54,21 @@ async def test_thoughts_count_for_the_first_token_and_stand_apart() -> None:
     assert found.reasoning
     assert found.text
     assert found.reasoning + found.text == (await asked()).text
+
+
+async def test_the_first_token_is_not_the_prompt_that_a_server_sends_back() -> None:
+    found = await asked("faults=echo", "prefill_seconds=0.2")
+    assert found.repeats_prompt
+    assert found.text.startswith("Name three colours.\n")
+    assert found.ttft_seconds is not None
+    assert found.ttft_seconds >= 0.2
+
+
+def test_an_answer_that_only_begins_like_the_prompt_is_counted_from_its_first_piece() -> None:
+    first = FirstToken("Name three colours.")
+    for at, text in enumerate(("Name", " three", " is a name")):
+        first.take(text, float(at))
+    assert (first.is_echoed, first.seconds) == (False, 0.0)
 
 
 async def test_an_answer_in_one_piece_has_no_time_to_first_token() -> None:
