@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from dflashtui.cli.parser import Options
     from dflashtui.config.model import Config
     from dflashtui.model.deploy import HostDeploy
+    from dflashtui.ops.overlay import OverlayFiles
     from dflashtui.ops.render import Rendered
 
 
@@ -102,7 +103,7 @@ async def _run(wanted: Target, options: Options) -> ExitCode:
         if options.dry_run:
             return ExitCode.OK
         force = await _allowed(wanted, here, options)
-        return ExitCode.FAILED if force is None else await _deployed(wanted, here, options, force=force)
+        return ExitCode.FAILED if force is None else await _deployed(wanted, here, overlays, options, force=force)
 
 
 async def _allowed(wanted: Target, here: Here, options: Options) -> bool | None:
@@ -121,7 +122,9 @@ async def _allowed(wanted: Target, here: Here, options: Options) -> bool | None:
     return (options.force or bool(open_doubts)) if await confirmed(asked) else None
 
 
-async def _deployed(wanted: Target, here: Here, options: Options, *, force: bool) -> ExitCode:
+async def _deployed(
+    wanted: Target, here: Here, overlays: tuple[OverlayFiles, ...], options: Options, *, force: bool
+) -> ExitCode:
     folder = paths.state_folder()
     setting = Setting(
         fleet=here.fleet,
@@ -131,7 +134,7 @@ async def _deployed(wanted: Target, here: Here, options: Options, *, force: bool
         unit=wanted.unit,
         texts={one.host: one for one in wanted.texts},
         seen=here.seen,
-        overlays=overlay_files(wanted.config, wanted.unit),
+        overlays=overlays,
         force=force,
         arms_undo=options.rollback,
         read_only=options.read_only,

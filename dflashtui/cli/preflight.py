@@ -69,8 +69,9 @@ async def _everywhere(config: Config, unit: str, here: Here, options: Options) -
 
     async def one(host: Host) -> None:
         limit = options.timeout_seconds or LIMIT_SECONDS
+        transport = FleetTransport(here.fleet, host.name)
         try:
-            found = await preflight(config, unit, host, FleetTransport(here.fleet, host.name), limit_seconds=limit)
+            found = await preflight(config, unit, host, transport, limit_seconds=limit, read_only=options.read_only)
         except DflashError as failure:
             sys.stderr.write(f"dflashtui: {printable(str(failure))}\n")
             codes.append(ExitCode.UNKNOWN)

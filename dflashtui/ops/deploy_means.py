@@ -17,7 +17,7 @@ from dflashtui.ops.probe import Probe
 from dflashtui.ops.probe_report import exit_code, result_lines
 from dflashtui.ops.probe_wanted import wanted_of
 from dflashtui.ops.push import Terms, new_change, wanted_text
-from dflashtui.ops.pushing import PushJob, look, open_pusher, push_all, unchanged
+from dflashtui.ops.pushing import PushJob, look, open_pusher, push_all, refusal, unchanged
 from dflashtui.ops.remedy import remedies_on
 from dflashtui.ops.rollback import wanted_before
 from dflashtui.ops.units import act
@@ -99,11 +99,15 @@ class RealMeans:
         """See `Means`."""
         if self._s.preflight is None:
             return StepEnd(state=StepState.SKIPPED, words="not asked for")
+        if refused := self._refused(host):
+            return refused
         return await self._s.preflight(host)
 
     async def push(self, host: str) -> StepEnd:
         """Armed first, where the host shall be able to undo it by itself."""
         mine, job = self._hosts[host], self._job(host)
+        if refused := self._refused(host):
+            return refused
         if (same := unchanged(job, self._s.seen[host])) is not None:
             mine.runs_already = self._runs_it(host)
             return StepEnd(state=StepState.SKIPPED, words=_told(same), lines=same.notes)
@@ -116,6 +120,11 @@ class RealMeans:
             await self.settle(host)
         armed = (f"unless it is confirmed, the host undoes it by itself: {timer}",) if timer and mine.is_armed else ()
         return _push_end(result, armed)
+
+    def _refused(self, host: str) -> StepEnd | None:
+        """Before anything is sent: an undo that is armed is a change, too."""
+        why = refusal(self._job(host), self._s.fleet, self._s.audit, read_only=self._s.read_only)
+        return StepEnd(state=StepState.FAILED, words=why) if why else None
 
     async def start(self, host: str, restarted: Callable[[StepEnd], None], under_way: Callable[[str], None]) -> StepEnd:
         """See `Means`. A unit that runs with the text already is not restarted, only asked whether it is ready."""

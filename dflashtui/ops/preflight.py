@@ -65,8 +65,12 @@ async def preflight(
     *,
     limit_seconds: float = LIMIT_SECONDS,
     checks: Sequence[Check] = CHECKS,
+    read_only: bool = False,
 ) -> Preflight:
-    """Look for everything; what is not found out in time is `unknown`. Raises `TransportError` if the link ends."""
+    """Look for everything; what is not found out in time is `unknown`. Raises `TransportError` if the link ends.
+
+    `read_only`: the host keeps nothing of the look, as in a read-only group.
+    """
     began = monotonic()
     ends = began + limit_seconds
     try:
@@ -77,8 +81,10 @@ async def preflight(
     except TimeoutError:
         found = [_of_unit(unit, host, "unknown", f"{host.name} gave no answer within {limit_seconds:g} s")]
     else:
+        group = config.group_of(host)
+        keeps = not (read_only or (group is not None and group.read_only))
         left = max(1.0, ends - monotonic() - TALK_SECONDS)
-        found = await _all(replace(question, survey_seconds=left), checks, ends)
+        found = await _all(replace(question, survey_seconds=left, keeps=keeps), checks, ends)
     return Preflight(host=host.name, unit=unit, findings=worst_first(tuple(found)), elapsed_seconds=monotonic() - began)
 
 

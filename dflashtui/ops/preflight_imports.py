@@ -40,7 +40,8 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
         return (
             unknown(question, CHECK, "the unit's command names no Python program whose imports could be looked at"),
         )
-    tasks = {TASK: sweep_order(program, where, question.unit.engine), "machine": {}, "distributions": {}}
+    order = {**sweep_order(program, where, question.unit.engine), "keeps": question.keeps}
+    tasks = {TASK: order, "machine": {}, "distributions": {}}
     found = await survey(
         question.transport, replace(where, flags=program.flags), tasks, limit_seconds=question.survey_seconds
     )

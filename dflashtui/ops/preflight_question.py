@@ -36,3 +36,5 @@ class Question:
     """The host's GPUs, memory and clock at this moment; `None`: could not be read."""
     survey_seconds: float = 25.0
     """How long a program on the host may look; what it has found by then is taken."""
+    keeps: bool = True
+    """Whether the host may keep what was read of its files, for the next look."""

@@ -145,7 +145,7 @@ async def push_all(
     After a failure what has not begun is skipped. A push whose link was lost is looked up on its host later on:
     nothing is repeated.
     """
-    refusals = [_refusal(job, fleet, audit, read_only=read_only) for job in jobs]
+    refusals = [refusal(job, fleet, audit, read_only=read_only) for job in jobs]
     if any(refusals):
         for job, words in zip(jobs, refusals, strict=True):
             outcome = Outcome.REFUSED if words else Outcome.SKIPPED
@@ -163,7 +163,8 @@ async def push_all(
             yield result
 
 
-def _refusal(job: PushJob, fleet: Pushed, audit: Audit, *, read_only: bool) -> str | None:
+def refusal(job: PushJob, fleet: Pushed, audit: Audit, *, read_only: bool) -> str | None:
+    """Why nothing may be sent to that host, if so."""
     if not is_unit_name(job.wanted.unit):
         return f"{job.wanted.unit!r} is no unit name"
     if job.terms.dry_run:

@@ -82,8 +82,9 @@ class PreflightDesk:
         fleet, config = self._screen.fleet, self._screen.config
         for place in places:
             transport = FleetTransport(fleet, place.host)
+            read_only = self._screen.options.read_only
             try:
-                found = await preflight(config, place.unit, config.host(place.host), transport)
+                found = await preflight(config, place.unit, config.host(place.host), transport, read_only=read_only)
             except DflashError as failure:
                 sheet.fail(place, str(failure).removeprefix(f"{place.host}: "))
             else:
