@@ -121,7 +121,7 @@ def test_no_verb_changes_anything(fleet: TestFleet, folder: Path, capsys: pytest
     "E15", how="every verb that only looks, read-only", result="not one changing call, not one file, not even a cache"
 )
 def test_no_look_changes_anything(fleet: TestFleet, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO())
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     with counted(fleet, HOST) as starts:
         with reach(fleet, HOST) as seen:
             for verb in LOOKS:
@@ -191,9 +191,9 @@ async def press_everything(pilot: Pilot[int], app: DflashApp, view: str) -> None
 
 async def run_the_palette(pilot: Pilot[int], app: DflashApp, view: str) -> None:
     """Every entry that is offered in a view, but those that leave, and what a hasty person types next."""
-    await back(pilot, app)
-    await pilot.press(view)
-    await until(pilot, lambda: len(offers(app)) > FEWEST_OFFERS, f"the palette of view {view} is empty")
+    while len(offers(app)) < FEWEST_OFFERS:  # what was chosen last may still open a screen
+        await back(pilot, app)
+        await pilot.press(view)
     for offer in offers(app):
         await back(pilot, app)
         await pilot.press(view)
