@@ -61,7 +61,9 @@ class DflashApp(OwnFaults, LeavesInOrder, TypeAhead):
     COMMAND_PALETTE_BINDING = "ctrl+p"
     COMMANDS = set()  # noqa: RUF012 - Textual declares it so; the main screen has its own
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "leave", show=False, id="console.leave", tooltip="Leave from anywhere"),
+        Binding(
+            "ctrl+q", "quit", "leave", show=False, priority=True, id="console.leave", tooltip="Leave from anywhere"
+        ),
         Binding("ctrl+l", "repaint", "repaint", show=False, id="console.repaint", tooltip="Draw the screen anew"),
     ]
 

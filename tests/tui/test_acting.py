@@ -101,6 +101,15 @@ async def test_marks_act_on_all_and_show_each() -> None:
         assert len(c.fleet.performed) == 2
 
 
+async def test_ctrl_q_leaves_from_a_question_too_and_sends_nothing() -> None:
+    async with console(LIVE) as c:
+        await c.press("enter", "R")
+        await c.until(lambda: isinstance(c.app.screen, Confirm))
+        await c.press("ctrl+q")
+        await c.until(lambda: c.app._exit)
+        assert c.fleet.performed == []
+
+
 async def test_escape_stops_what_has_not_started() -> None:
     two = host("h-two")
     async with console(LIVE, two) as c:
