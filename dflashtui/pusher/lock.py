@@ -11,7 +11,9 @@ from typing import Any
 from dflashtui.pusher.files import make_folder
 from dflashtui.pusher.trouble import Refusal, refusal_of
 
-ASK_AGAIN_SECONDS = 0.1
+ASK_AGAIN_SECONDS = 0.05
+LOOKED_AT_SECONDS = 0.25
+"""A look holds the lock for a moment, and who takes it writes his name a moment later: neither is a refusal."""
 
 
 class Lock:
@@ -35,7 +37,7 @@ class Lock:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError as problem:
             raise refusal_of(problem, self._path) from problem
-        if not _flocked(descriptor, wait_seconds):
+        if not _flocked(descriptor, max(wait_seconds, LOOKED_AT_SECONDS)):
             os.close(descriptor)
             raise Refusal("locked", "another push is under way: %s" % described(self.holder()))
         try:
@@ -60,7 +62,7 @@ class Lock:
         except OSError:
             return None
         try:
-            if _flocked(descriptor, 0.0):
+            if _flocked(descriptor, 0.0, fcntl.LOCK_SH):
                 return None
             found = json.loads(os.read(descriptor, 4096) or b"{}")
         except ValueError:
@@ -70,11 +72,11 @@ class Lock:
         return found if isinstance(found, dict) else {}
 
 
-def _flocked(descriptor: int, wait_seconds: float) -> bool:
+def _flocked(descriptor: int, wait_seconds: float, kind: int = fcntl.LOCK_EX) -> bool:
     deadline = time.monotonic() + wait_seconds
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 return False

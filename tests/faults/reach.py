@@ -91,7 +91,8 @@ def reach(fleet: TestFleet, host: str, user: str = "root") -> Iterator[Reach]:
     machine = fleet.hosts[host]
     passwd = fleet.read_file(host, "/etc/passwd").decode().splitlines()
     told = [f"{line.rpartition(':')[0]}:{SHELL}" if line.startswith(f"{user}:") else line for line in passwd]
-    fleet.check(host, "sh", "-c", f"rm -rf {FOLDER}; mkdir -m 1777 {FOLDER}; cp -a /usr/bin/systemctl {REAL}")
+    fleet.check(host, "sh", "-c", f"rm -rf {FOLDER}; mkdir -m 1777 {FOLDER}")
+    fleet.check(host, "sh", "-c", f"grep -q {FOLDER} /usr/bin/systemctl || cp -a /usr/bin/systemctl {REAL}")
     fleet.check(host, "sh", "-c", f"cd {FOLDER}; umask 0; : >shell; : >systemctl")
     fleet.write_file(host, SHELL, SHELL_TEXT, mode=0o755)
     fleet.write_file(host, "/usr/bin/systemctl", SYSTEMCTL_TEXT, mode=0o755)
