@@ -21,6 +21,10 @@ class HostFile(Value):
     mode: int | None = None
     owner: str | None = None
     """`root:root`."""
+    has_acl: bool = False
+    """It has an access list beside its mode."""
+    names: int = 1
+    """How many hard links lead to it."""
     changed_at: datetime | None = None
     """The later of its content's and its inode's time, by the host's clock."""
     link: str | None = None

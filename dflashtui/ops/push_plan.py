@@ -56,7 +56,7 @@ def push_plan(look: UnitLook, text: str | None, after: str | None) -> PushPlan:
     return PushPlan(
         refusals=tuple(_refusals(look)) if reloads or hidden else (),
         doubts=tuple(_doubts(look, text, after)) if writes else (),
-        notes=tuple(_notes(look, after, writes=writes)),
+        notes=(*_oddities(look.unit, text or ""), *_notes(look, after, writes=writes)),
         writes=writes,
         reloads=reloads,
     )
@@ -138,6 +138,13 @@ def _faults(unit: str, text: str) -> Iterator[str]:
                 yield f"{unit}:{one.line or 1}: {one.message}; {one.remedy}"
 
 
+def _oddities(unit: str, text: str) -> Iterator[str]:
+    """What systemd takes, and other programs that read the file may not."""
+    for one in advice_syntax.form(Look(text, unit)):
+        if one.level == "note":
+            yield f"{unit}:{one.line or 1}: {one.message}; {one.remedy}"
+
+
 def _notes(look: UnitLook, after: str | None, *, writes: bool) -> Iterator[str]:
     if cut := look.unfinished:
         yield f"{cut.action} {cut.number} by {cut.who} was cut off: this push ends it"
@@ -169,5 +176,9 @@ def _file_notes(look: UnitLook, target: HostFile) -> Iterator[str]:
         yield f"{target.path}: mode {target.mode:04o} becomes {target.mode & USUAL_MODE | 0o600:04o}"
     elif target.mode is not None and target.mode != USUAL_MODE:
         yield f"{target.path}: mode {target.mode:04o} is kept"
+    if target.has_acl:
+        yield f"{target.path}: its access list is kept; nobody but its owner may write"
+    if target.names > 1:
+        yield f"{target.path}: has {target.names} names (hard links): the others keep the old text"
     if look.is_root and look.manager == "system" and target.owner and not target.owner.startswith("root:"):
         yield f"{target.path}: belonged to {target.owner}, will belong to root"

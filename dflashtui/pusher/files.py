@@ -22,6 +22,8 @@ PART = re.compile(r"\.dflash-[0-9a-f]{8}\Z")
 """A file on its way. It ends in no suffix of a unit, so systemd does not read it."""
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+ACL, LABEL = "system.posix_acl_access", "security.selinux"
+ACL_OWNER, ACL_WRITE = 0x01, 0x02
 KINDS = (
     (stat.S_ISLNK, "link"),
     (stat.S_ISREG, "file"),
@@ -86,7 +88,7 @@ def replace(path: str, data: bytes, mode: int, ids: tuple[int, int] | None = Non
     """Write beside `path`, fsync, rename over it, fsync the folder. `ids`: owner and group. Raises `Refusal`."""
     part = "%s.dflash-%s" % (path, os.urandom(4).hex())
     try:
-        write(part, data, mode, ids)
+        write(part, data, mode, ids, access(path, mode))
         os.replace(part, path)
         sync_folder(os.path.dirname(path))
     except OSError as problem:
@@ -94,8 +96,37 @@ def replace(path: str, data: bytes, mode: int, ids: tuple[int, int] | None = Non
         raise refusal_of(problem, path) from problem
 
 
-def write(path: str, data: bytes, mode: int, ids: tuple[int, int] | None = None) -> None:
-    """A new file, readable by nobody else before it is whole. Raises `OSError`."""
+def access(path: str, mode: int) -> dict[str, bytes]:
+    """The access list and the label of a file, for the one that takes its place; nothing where it has none.
+
+    Where `mode` lets its owner alone write, so does the list.
+    """
+    kept = {}
+    for name in (ACL, LABEL):
+        with suppress(OSError):
+            kept[name] = os.getxattr(path, name, follow_symlinks=False)
+    if ACL in kept and not mode & 0o022:
+        kept[ACL] = _unwritable(kept[ACL])
+    return kept
+
+
+def _unwritable(acl: bytes) -> bytes:
+    """Without the others' right to write: a version, then entries of tag, rights, id (linux/posix_acl_xattr.h)."""
+    kept = bytearray(acl)
+    for entry in range(4, len(kept), 8):
+        if kept[entry] != ACL_OWNER:
+            kept[entry + 2] &= ~ACL_WRITE
+    return bytes(kept)
+
+
+def write(
+    path: str,
+    data: bytes,
+    mode: int,
+    ids: tuple[int, int] | None = None,
+    kept: dict[str, bytes] | None = None,
+) -> None:
+    """A new file, readable by nobody else before it is whole. `kept`: see `access`. Raises `OSError`."""
     descriptor = os.open(path, FRESH, 0o600)
     try:
         left = memoryview(data)
@@ -104,9 +135,19 @@ def write(path: str, data: bytes, mode: int, ids: tuple[int, int] | None = None)
         if ids is not None:
             os.fchown(descriptor, ids[0], ids[1])
         os.fchmod(descriptor, mode)
+        for name, value in (kept or {}).items():
+            _give(descriptor, name, value)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _give(descriptor: int, name: str, value: bytes) -> None:
+    try:
+        os.setxattr(descriptor, name, value)
+    except OSError:
+        if name != LABEL:  # a policy may give it by itself
+            raise
 
 
 @contextmanager

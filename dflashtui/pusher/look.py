@@ -134,6 +134,7 @@ def file_facts(path: str, here: dict[str, Any]) -> dict[str, Any]:
         status = here["status"]
         changed = max(status.st_mtime, status.st_ctime)
         facts.update(mode=status.st_mode & 0o7777, owner=files.owner(status), changed_at=changed)
+        facts.update(names=status.st_nlink, has_acl=files.ACL in files.access(path, 0))
     if "data" in here:
         facts.update(sha256=files.sha256(here["data"]), text=base64.b64encode(here["data"]).decode())
     return facts

@@ -103,21 +103,28 @@ class Program:
         self._take_lock()
         store = Store(self._places.state, "units", unit)
         data = self._wanted(order, store)
-        verdict, also = None, []
+        staged = None if data is None else self._staged(unit, data)
         pending = self._manager.pending()
-        if data is not None:
-            self._tell("stage")
-            staged = self._stage.take(unit, data)
-            stage.require_text(files.content(staged), files.sha256(data))
-            self._tell("verify")
-            verdict = self._manager.verdict(self._manager.verification(staged), staged)
-            self._stage.clear()
+        verdict = None if staged is None else self._verified(staged)
         also = self._others(pending, unit)
         change = FileChange(unit, path, data, order.get("before"))
         self._keep_private(change)
         self.queue(Change(store, [change], {"unit": unit}))
         self._unit = unit
         return {"verify": verdict, "reload_also": also, "sha256": change.after, "left": self._left}
+
+    def _staged(self, unit: str, data: bytes) -> str:
+        """The path of the text, whole."""
+        self._tell("stage")
+        staged = self._stage.take(unit, data)
+        stage.require_text(files.content(staged), files.sha256(data))
+        return staged
+
+    def _verified(self, staged: str) -> dict[str, Any]:
+        self._tell("verify")
+        verdict = self._manager.verdict(self._manager.verification(staged), staged)
+        self._stage.clear()
+        return verdict
 
     def _wanted(self, order: dict[str, Any], store: Store) -> bytes | None:
         if order.get("remove"):

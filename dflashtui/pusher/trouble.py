@@ -22,6 +22,10 @@ def refusal_of(problem: OSError, path: str) -> Refusal:
     folder = path if os.path.isdir(path) else os.path.dirname(path) or "/"
     if problem.errno in NO_SPACE:
         return Refusal("no-space", "%s: %s" % (folder, _space(folder, problem)))
+    if problem.errno == errno.EFBIG:
+        return Refusal("no-space", "%s: a limit on the size of files (ulimit -f) is too small for it" % path)
+    if problem.errno == errno.EBUSY:
+        return Refusal("mount", "%s: something is mounted there: unmount it first" % path)
     if problem.errno == errno.EROFS:
         return Refusal("read-only", "%s: the file system is read-only" % folder)
     if problem.errno in (errno.EACCES, errno.EPERM):

@@ -76,6 +76,8 @@ def host_file(facts: Mapping[str, Any]) -> HostFile:
         text=_maybe(facts.get("text"), text),
         mode=facts.get("mode"),
         owner=facts.get("owner"),
+        has_acl=bool(facts.get("has_acl")),
+        names=facts.get("names", 1),
         changed_at=_maybe(facts.get("changed_at"), moment),
         link=facts.get("link"),
         trouble=facts.get("trouble"),

@@ -47,15 +47,16 @@ python = "/usr/bin/python3"
 source = "patches"
 package = "only_here"
 """
-REFUSED = (("start", UNIT), ("kill", UNIT), ("mask", UNIT), ("push", UNIT), ("overlay", "push", UNIT))
-DEPLOYS = (("deploy", UNIT), ("deploy", "--rollback", "--no-preflight", "--force", UNIT))
-MORE_REFUSED = (
+Verbs = tuple[tuple[str, ...], ...]
+REFUSED: Verbs = (("start", UNIT), ("kill", UNIT), ("mask", UNIT), ("push", UNIT), ("overlay", "push", UNIT))
+DEPLOYS: Verbs = (("deploy", UNIT), ("deploy", "--rollback", "--no-preflight", "--force", UNIT))
+MORE_REFUSED: Verbs = (
     *(("stop", UNIT), ("restart", UNIT), ("reload", UNIT), ("reset-failed", UNIT), ("enable", UNIT), ("disable", UNIT)),
     *(("unmask", UNIT), ("start", "--no-probe", UNIT), ("probe", "--start", UNIT), ("push", "--force", UNIT)),
 )
-DRY_RUNS = (("push", "--dry-run", UNIT), ("deploy", "--dry-run", UNIT), ("overlay", "push", "--dry-run", UNIT))
-WAYS_BACK = (("rollback", UNIT), ("overlay", "restore", UNIT))
-LOOKS = (
+DRY_RUNS: Verbs = (("push", "--dry-run", UNIT), ("deploy", "--dry-run", UNIT), ("overlay", "push", "--dry-run", UNIT))
+WAYS_BACK: Verbs = (("rollback", UNIT), ("overlay", "restore", UNIT))
+LOOKS: Verbs = (
     *(("--check",), ("logs", "-n", "5", UNIT), ("render", UNIT), ("advise", UNIT), ("diff", UNIT), ("preflight", UNIT)),
     *(("preflight", "--fix", UNIT), ("probe", UNIT), ("smoke", UNIT), ("bench", UNIT), ("overlay", "status", UNIT)),
     *(("rollback", "--list", UNIT), ("compare", HOST, "gpu-c"), ("sync", HOST, "gpu-c", "only_here"), ("diagnose",)),
