@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
+import threading
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -64,7 +66,18 @@ def _run(options: Options) -> int:
         log_to_stderr()
     if options.command not in WITHOUT_GC:
         gc.enable()
+    if options.command != "console":
+        _end_as_by_ctrl_c()
     return _runner(options.command)(options)
+
+
+def _end_as_by_ctrl_c() -> None:
+    """SIGTERM, and a terminal that is gone, let an action say how it left its hosts, as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda _number, _frame: signal.raise_signal(signal.SIGINT))
 
 
 def _runner(command: str) -> Callable[[Options], int]:

@@ -146,15 +146,23 @@ async def _deployed(
     log = DeployLog(folder, wanted.unit, [host.name for host in here.hosts])
     live = LiveTable(options, [one.host for one in wanted.texts])
 
+    newest: dict[str, HostDeploy] = {}
+
     def changed(row: HostDeploy) -> None:
+        newest[row.host] = row
         log.keep(row)
         live.show(row)
 
     deploy = Deploy(_plan(wanted, options), RealMeans(setting), changed)
-    with _interrupting(deploy):
-        rows = await deploy.run()
-    live.clear()
-    log.end()
+    try:
+        with _interrupting(deploy):
+            rows = await deploy.run()
+    except asyncio.CancelledError:
+        _print(tuple(newest.values()), options)
+        raise
+    finally:
+        live.clear()
+        log.end()
     _print(rows, options)
     sys.stderr.write(f"dflashtui: {log.problem or f'kept in {log.path}'}\n")
     return exit_code(rows)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 GOOD = frozenset({StepState.DONE, StepState.SKIPPED})
 STOPPED = "not started: stopped, or an earlier host failed"
 INTERRUPTED = "not started: interrupted"
+STAYS = "the host's own undo is called off, the new text stays: dflashtui rollback {unit} brings back the old one"
 OUTCOMES = {
     StepState.FAILED: Outcome.FAILED,
     StepState.LOADING: Outcome.LOADING,
@@ -143,9 +144,16 @@ class _HostRun:
         outcome = await self._forward()
         if outcome in {Outcome.FAILED, Outcome.LOADING} and self._pushed and self._plan.rolls_back:
             outcome = await self._back(outcome)
-        if self._pushed and outcome is not Outcome.UNKNOWN and (trouble := await self._means.settle(self._host)):
-            self._add_line(Step.PUSH, trouble)
+        if self._pushed and outcome is not Outcome.UNKNOWN:
+            await self._settled(outcome)
         return self._ended(outcome)
+
+    async def _settled(self, outcome: Outcome) -> None:
+        trouble = await self._means.settle(self._host)
+        if trouble is None and outcome is Outcome.INTERRUPTED and self._plan.rolls_back:
+            trouble = STAYS.format(unit=self._plan.unit)
+        if trouble:
+            self._add_line(Step.PUSH, trouble)
 
     async def stop(self) -> HostDeploy:
         """The one step of a host that the unit leaves."""

@@ -165,6 +165,7 @@ async def test_what_sudo_says_besides_is_no_data(fleet: TestFleet) -> None:
     assert done.outcome is Outcome.DONE, done.message
 
 
+@pytest.mark.long
 @fault(
     "B17",
     how="polkitd and the bus stand still (SIGSTOP)",

@@ -126,6 +126,7 @@ async def test_a_lock_dies_with_its_holder(fleet: TestFleet, tmp_path: Path) -> 
         assert fleet.read_file(HOST, PATH).decode() == text("new")
 
 
+@pytest.mark.long
 @fault("C10", how="one starts, the other stops; both start at once", result="stopped, not ready; one start for both")
 async def test_a_start_that_the_other_overtakes(fleet: TestFleet, two: tuple[Operator, Operator]) -> None:
     ana, bo = two
@@ -146,6 +147,7 @@ async def test_a_start_that_the_other_overtakes(fleet: TestFleet, two: tuple[Ope
         assert [line["action"] for line in ana.audit()] == [line["action"] for line in bo.audit()[1:]] + ["start"]
 
 
+@pytest.mark.long
 @fault(
     "I11",
     how="the other operator pushes while the question stands",
