@@ -63,6 +63,9 @@ def inventory(fleet: TestFleet, tmp_path: Path, text: str) -> Path:
     return path
 
 
+@fault("E12", how="a secret in Environment= of a pushed unit", result="masked in difference, output and audit")
+@fault("E6", how="rollback of a first push, twice", result="removed; then nothing to undo, exit 2")
+@fault("E5", how="push twice on the command line", result="unchanged, exit 0")
 def test_edit_diff_push_diff_roll_back_on_the_command_line(
     bare: TestFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,7 +55,7 @@ class PtyScreen:
         while not what(self.text):
             left = deadline - time.monotonic()
             assert left > 0, f"not seen within {seconds} s; the screen was:\n{self.text}"
-            self._read(min(left, 0.2))
+            self.read(min(left, 0.2))
         return self.text
 
     def sees(self, *words: str) -> str:
@@ -77,10 +77,11 @@ class PtyScreen:
         deadline = time.monotonic() + seconds
         while self.child.poll() is None:
             assert time.monotonic() < deadline, f"it still runs; the screen was:\n{self.text}"
-            self._read(0.1)
+            self.read(0.1)
         return self.child.returncode
 
-    def _read(self, seconds: float) -> None:
+    def read(self, seconds: float) -> None:
+        """Take in what comes next, if anything does within so many seconds."""
         if not select.select((self._master,), (), (), seconds)[0]:
             return
         try:

@@ -81,6 +81,21 @@ def test_without_its_file_nothing_may_be_changed(tmp_path: Path) -> None:
     assert "cannot be written" in trouble
 
 
+@fault("E16", how="no space for the line; the file is rotated away", result="told with the action; a new file is begun")
+def test_a_full_disk_is_told_and_a_rotated_file_is_begun_anew(tmp_path: Path) -> None:
+    full = Audit(tmp_path / "full")
+    full.path.parent.mkdir()
+    full.path.symlink_to("/dev/full")
+    trouble = full.record(result())
+    assert trouble is not None
+    assert "No space left on device" in trouble
+    audit = Audit(tmp_path / "rotated")
+    audit.record(result())
+    audit.path.rename(audit.path.with_suffix(".1"))
+    assert audit.record(result()) is None
+    assert len(lines(audit)) == 1
+
+
 def test_a_fifo_does_not_hold_the_console(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "audit.jsonl")
     with pytest.raises(ActionRefused):

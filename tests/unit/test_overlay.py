@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import stat
 import venv
@@ -195,6 +197,36 @@ async def test_no_file_leaves_the_package(host: PusherRoot, name: str) -> None:
     refused = await change(host, overlay(files={name: b"x"}))
     assert refused.outcome is Outcome.REFUSED
     assert not (host.root / "x.py").exists()
+
+
+@fault("E17", how="the environment is behind a link", result="laid and given back in the real folder")
+async def test_a_linked_environment_is_its_real_folder(host: PusherRoot) -> None:
+    real = host.root / "opt/venv"
+    real.rename(host.root / "opt/real")
+    real.symlink_to("real")
+    done = await change(host, overlay())
+    assert done.outcome is Outcome.DONE
+    assert (await seen(host, overlay())).folder == str((site(host) / "sglang").resolve())
+    assert (await change(host, overlay(), "overlay restore")).outcome is Outcome.DONE
+    assert texts(host) == OWN
+
+
+@fault("E17", how="a file system turns read-only in the middle", result="refused; the first file is taken back")
+async def test_an_environment_that_cannot_be_written_is_left_whole(
+    host: PusherRoot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(source: str, target: str) -> None:
+        if target.endswith("srt/new.py"):
+            raise OSError(errno.EROFS, "Read-only file system")
+        really_replace(source, target)
+
+    really_replace = os.replace
+    monkeypatch.setattr(os, "replace", read_only)
+    refused = await change(host, overlay())
+    assert refused.outcome is Outcome.REFUSED
+    assert "the file system is read-only; nothing is changed" in refused.message
+    assert texts(host) == OWN
+    assert host.leftovers == []
 
 
 async def test_what_is_missing_is_named(host: PusherRoot) -> None:

@@ -186,6 +186,7 @@ def test_a_value_stays_one_argument_and_makes_no_line_of_its_own(argument: str, 
     assert (len(look.unit.entries), len(look.unit.slips), len(look.unit.headers)) == (22, 0, 3)
 
 
+@fault("E11", how="a user's manager", result="its own targets and folders in the rendered text")
 def test_a_user_manager_has_other_targets_and_folders(inventory: Inventory) -> None:
     inventory.write('template = "python"\npython = "/v/bin/python"\n')
     text = inventory.render("gpu-b").text
