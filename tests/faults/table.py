@@ -78,5 +78,15 @@ def _of_mark(node: ast.expr, place: str, kind: str) -> Shown:
     return Shown(number, said["how"], said["result"], said.get("stand_in", ""), place, kind)
 
 
+def page() -> str:
+    """The whole page; faults without a test are named as such."""
+    found = shown()
+    missing = [
+        f"- {number}: {words}" for number, words in FAULTS.items() if number not in {one.number for one in found}
+    ]
+    open_ones = ("", "## Not injected yet", "", *missing) if missing else ()
+    return "\n".join((HEAD, *(one.row for one in found), *open_ones, ""))
+
+
 if __name__ == "__main__":
-    sys.stdout.write("\n".join((HEAD, *(one.row for one in shown()), "")))
+    sys.stdout.write(page())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.faults.catalogue import FAULTS
-from tests.faults.table import shown
+from tests.faults.table import TESTS, page, shown
 
 
 def test_every_mark_can_be_read_and_names_a_fault_of_the_catalogue() -> None:
@@ -11,3 +11,7 @@ def test_every_mark_can_be_read_and_names_a_fault_of_the_catalogue() -> None:
         assert one.number in FAULTS
         assert one.how, one.test
         assert one.result, one.test
+
+
+def test_the_page_is_that_of_the_tests() -> None:
+    assert (TESTS.parent / "docs/faults.md").read_text() == page(), "make faults writes it anew"

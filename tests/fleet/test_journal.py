@@ -18,6 +18,7 @@ from dflashtui.ops.logs import logs
 from dflashtui.ops.logs_tail import LogOptions, LogSource
 from dflashtui.source.journal_access import journal_access
 from dflashtui.source.journal_reading import REBOOTED
+from tests.faults.marks import fault
 from tests.fleet.journal_reader import SECONDS, Reader, kept_running, until, way_to
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ async def test_what_was_vacuumed_during_a_cut_is_a_gap(fleet: TestFleet, hub: Jo
     assert "vacuumed" in reader.gaps[0]
 
 
+@fault("D3", how="follower stopped, journal vacuumed", result="a gap line")
 async def test_a_follower_stopped_while_its_journal_is_vacuumed_tells_a_gap(fleet: TestFleet, hub: JournalHub) -> None:
     fleet.start(HOST, COUNTER)
     hub.watch([COUNTER])
@@ -104,6 +106,7 @@ async def test_a_follower_stopped_while_its_journal_is_vacuumed_tells_a_gap(flee
     assert "vacuumed" in reader.gaps[0]
 
 
+@fault("D6", how="journald is killed", result="nothing is lost")
 async def test_a_killed_journald_loses_nothing(fleet: TestFleet, hub: JournalHub) -> None:
     fleet.start(HOST, COUNTER)
     hub.watch([COUNTER])
@@ -117,6 +120,7 @@ async def test_a_killed_journald_loses_nothing(fleet: TestFleet, hub: JournalHub
     assert any("journald was started" in gap for gap in reader.gaps)
 
 
+@fault("D2", how="more lines than the limit", result="told as suppressed")
 async def test_what_journald_suppresses_is_told(fleet: TestFleet, hub: JournalHub) -> None:
     unit = "worker@suppressed.service"
     script = "i=0; while [ $i -lt 500 ]; do echo line $i; i=$((i+1)); done; sleep 3; echo late; sleep 60"
@@ -140,6 +144,7 @@ async def test_what_journald_suppresses_is_told(fleet: TestFleet, hub: JournalHu
     fleet.check(HOST, "systemctl", "daemon-reload")
 
 
+@fault("D1", how="a flood from one unit", result="counted; the quiet unit is heard")
 async def test_a_flood_is_counted_and_starves_nobody(fleet: TestFleet, hub: JournalHub) -> None:
     count = 150_000
     fleet.write_file(HOST, "/etc/fleet/flood.env", f"LINES={count}\nRATE=0\n")
@@ -164,6 +169,7 @@ async def test_a_flood_is_counted_and_starves_nobody(fleet: TestFleet, hub: Jour
     assert quiet.gaps == []
 
 
+@fault("D8", how="binary and oversized messages", result="they arrive whole")
 async def test_binary_and_oversized_messages_arrive_whole(fleet: TestFleet, hub: JournalHub) -> None:
     unit = "worker@odd.service"
     program = (
@@ -247,6 +253,7 @@ async def test_paging_back_meets_every_line_once(fleet: TestFleet, hub: JournalH
     assert pages[-len(truth) :] == truth
 
 
+@fault("D14", how="a login without the group", result="told which group is missing")
 async def test_a_user_without_rights_is_told_which_group_is_missing(fleet: TestFleet) -> None:
     async with way_to(fleet, HOST, "ops") as transport:
         with pytest.raises(SourceUnavailable, match="add ops to group systemd-journal"):
@@ -329,6 +336,7 @@ async def test_kernel_lines_go_to_the_owner(fleet: TestFleet) -> None:
     assert kernel == ["NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has fallen off the bus."]
 
 
+@fault("D7", how="a reboot between", result="a line between two boots")
 async def test_a_reboot_stands_between_the_lines_of_two_boots(fleet: TestFleet) -> None:
     host, unit = "gpu-c", "oneshot.service"
     hub = JournalHub(host)

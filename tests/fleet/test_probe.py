@@ -21,6 +21,7 @@ from dflashtui.model.probe import Verdict
 from dflashtui.ops.evidence import Evidence
 from dflashtui.ops.probe import Probe
 from dflashtui.ops.probe_wanted import Wanted
+from tests.faults.marks import fault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -80,6 +81,7 @@ def started(config: Path, unit: str, *options: str, code: int = 2) -> dict[str, 
     return document
 
 
+@fault("C1", how="a service that dies at its imports", result="crashed, with module and place")
 def test_a_missing_module_is_named_with_its_place(fleet: TestFleet, config: Path) -> None:
     found = started(config, "sglang-import-error")
     assert (found["verdict"], found["exit_code"], found["signal"]) == ("crashed", 1, None)
@@ -127,6 +129,7 @@ def test_a_service_that_answers_is_ready_and_the_second_start_is_compared_with_t
     assert {phase["name"] for phase in second["phases"] if phase["usual_s"] is not None} >= {"weights", "graphs"}
 
 
+@fault("C2", how="a service that dies late", result="crashed, with the cause")
 def test_a_late_import_is_found_after_the_model_was_loaded(fleet: TestFleet, config: Path) -> None:
     found = started(config, "sglang-late-import")
     assert found["verdict"] == "crashed"
@@ -141,6 +144,7 @@ def test_a_cuda_fault_is_told_as_the_gpu_wrote_it(fleet: TestFleet, config: Path
     assert found["cause"]["message"].startswith("CUDA error: an illegal memory access was encountered")
 
 
+@fault("F6", how="a child says why, the parent is killed", result="the cause is the child's")
 def test_the_sigkill_of_the_parent_is_explained_by_its_child(fleet: TestFleet, config: Path) -> None:
     found = started(config, "sglang-child")
     assert (found["verdict"], found["exit_code"], found["signal"]) == ("crashed", None, "KILL")
@@ -149,12 +153,14 @@ def test_the_sigkill_of_the_parent_is_explained_by_its_child(fleet: TestFleet, c
     assert found["cause"]["location"]["function"] == "init_memory_pool"
 
 
+@fault("C2", how="status 0 of a server", result="a crash, with its cause")
 def test_an_end_with_status_0_after_the_engine_died_is_a_crash(fleet: TestFleet, config: Path) -> None:
     found = started(config, "sglang-exit0")
     assert (found["verdict"], found["exit_code"]) == ("crashed", 0)
     assert found["cause"]["exception"] == "RuntimeError"
 
 
+@fault("F7", how="the deadline while loading", result="loading, with signs of life; nothing is stopped")
 def test_active_and_never_ready_is_loading_with_signs_of_life(fleet: TestFleet, config: Path) -> None:
     found = started(config, "sglang-never", "--timeout", "4", code=1)
     assert (found["verdict"], found["phase"], found["cause"]) == ("loading", "weights", None)
@@ -162,6 +168,7 @@ def test_active_and_never_ready_is_loading_with_signs_of_life(fleet: TestFleet, 
     assert fleet.show("gpu-a", "sglang-never.service")["ActiveState"] == "active"
 
 
+@fault("F2", how="another server on the port", result="not ready")
 def test_another_server_on_the_port_makes_nobody_ready(fleet: TestFleet, config: Path) -> None:
     fleet.start("gpu-a", "sglang-ok.service")
     found = started(config, "sglang-late-port")
@@ -180,11 +187,13 @@ def test_the_other_servers_answer_is_told_for_what_it_is(fleet: TestFleet, confi
     assert "of sglang-ok.service" in found["message"]
 
 
+@fault("F5", how="a traceback, then it goes on", result="no crash")
 def test_a_traceback_after_which_it_goes_on_is_no_crash(fleet: TestFleet, config: Path) -> None:
     found = started(config, "sglang-recovers", code=0)
     assert (found["verdict"], found["cause"]) == ("ready", None)
 
 
+@fault("C3", how="Restart=always", result="crash-looping at the first restart")
 def test_a_loop_is_seen_at_its_first_restart(fleet: TestFleet, config: Path) -> None:
     found = started(config, "sglang-loop")
     assert (found["verdict"], found["cause"]["module"]) == ("crash-looping", "soundfile")
@@ -238,6 +247,7 @@ def test_a_unit_that_is_not_there_cannot_be_started(fleet: TestFleet, config: Pa
         ("ExecStart=/bin/sh -c 'kill -SEGV $$$$'", "crashed", "signal 11"),
     ],
 )
+@fault("C6", how="settings that systemd cannot apply", result="each told in words")
 def test_systemds_own_failures_are_told_apart(
     fleet: TestFleet, config: Path, setting: str, verdict: str, words: str
 ) -> None:
@@ -249,6 +259,7 @@ def test_systemds_own_failures_are_told_apart(
     assert found["cause"] is not None
 
 
+@fault("C9", how="a condition that is not met", result="told, and not as running")
 def test_a_condition_that_is_not_met_is_no_running_service(fleet: TestFleet, config: Path) -> None:
     unit = b"[Unit]\nConditionPathExists=/nope\n[Service]\nExecStart=/usr/bin/sleep 60\n"
     fleet.write_file("gpu-a", "/etc/systemd/system/sglang-try.service", unit)
@@ -307,6 +318,7 @@ async def test_the_childs_traceback_is_suspected_while_the_parent_still_lives(fl
     assert (result.verdict, result.signal) == (Verdict.CRASHED, "KILL")
 
 
+@fault("F8", how="the link is lost while watching", result="no second start; the same run gets its verdict")
 async def test_a_lost_link_starts_nothing_again_and_the_same_run_gets_its_verdict(
     fleet: TestFleet, config: Path
 ) -> None:

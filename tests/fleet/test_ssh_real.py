@@ -13,6 +13,7 @@ from dflashtui.errors import AuthDenied, CommandFailed, HostKeyRejected, SourceU
 from dflashtui.transport.base import Transport
 from dflashtui.transport.connect import open_transport
 from dflashtui.transport.gate import HandshakeGate
+from tests.faults.marks import fault
 from tests.support.until import until
 
 from .harness.fleet import TestFleet
@@ -85,6 +86,7 @@ async def test_a_command_arrives_and_answers(transport: Transport) -> None:
     assert (done.stdout, done.exit_status) == (b"C|a'b\\ !\n$x|in", 3)
 
 
+@fault("A2", how="a black hole under an open connection", result="noticed by keepalive; outcomes are unknown")
 async def test_a_path_that_dies_is_noticed_and_outcomes_are_unknown(fleet: TestFleet, connect: Connect) -> None:
     async with connect() as transport, transport.stream(["cat"]) as stream:
         running = asyncio.create_task(transport.run(["sh", "-c", f"sleep 600; : {OURS}"]))
@@ -149,6 +151,7 @@ async def test_no_session_at_all_is_told(sshd: Callable[[str], None], connect: C
             await transport.run(["true"])
 
 
+@fault("A21", how="forwarding is forbidden", result="told with the option")
 async def test_forbidden_forwardings_are_told(sshd: Callable[[str], None], connect: Connect) -> None:
     sshd("AllowStreamLocalForwarding no\nAllowTcpForwarding no\n")
     async with connect() as transport:
@@ -175,6 +178,7 @@ async def test_the_bus_answers_through_the_forwarded_socket(transport: Transport
         await writer.wait_closed()
 
 
+@fault("A21", how="a forced command", result="told")
 async def test_a_forced_command_is_told(sshd: Callable[[str], None], connect: Connect) -> None:
     sshd("ForceCommand internal-sftp\n")
     async with connect() as transport:
@@ -182,6 +186,7 @@ async def test_a_forced_command_is_told(sshd: Callable[[str], None], connect: Co
             await transport.run(["true"])
 
 
+@fault("A14", how="MaxStartups of one, many logins", result="all are let in")
 async def test_sshd_that_bears_one_login_at_a_time_lets_all_in(sshd: Callable[[str], None], connect: Connect) -> None:
     sshd("MaxStartups 2:50:4\n")
     async with AsyncExitStack() as stack:
@@ -191,6 +196,7 @@ async def test_sshd_that_bears_one_login_at_a_time_lets_all_in(sshd: Callable[[s
         assert len({link.host for link in links}) == 16
 
 
+@fault("A22", how="start files that print", result="their words are no output")
 async def test_a_shell_that_talks_is_not_listened_to(fleet: TestFleet, connect: Connect) -> None:
     old = fleet.read_file(HOST, "/root/.bashrc").decode()
     fleet.write_file(HOST, "/root/.bashrc", "echo hello; echo bye >&2; set -x\n" + old)

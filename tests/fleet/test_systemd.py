@@ -254,6 +254,7 @@ async def test_files_enable_disable_mask_unmask(
         assert shown["LoadState"] == "not-found"
 
 
+@fault("C13", how="units that come and go", result="rows by name")
 async def test_units_that_come_and_go(fleet: TestFleet, own_units: Callable[[str, str], None]) -> None:
     async with source(fleet) as units, watching(units, "sd-*.service") as watched:
         assert watched.units == ()
@@ -266,6 +267,7 @@ async def test_units_that_come_and_go(fleet: TestFleet, own_units: Callable[[str
         await watched.until(lambda units: [unit.name for unit in units] == ["sd-new.service"])
 
 
+@fault("C12", how="daemon-reload and daemon-reexec", result="states are read anew")
 async def test_reload_and_reexec(fleet: TestFleet, own_units: Callable[[str, str], None]) -> None:
     own_units("sd-live.service", "[Unit]\nDescription=old\n[Service]\nExecStart=/bin/sleep 60\n")
     async with source(fleet) as units, watching(units, "sd-live.service") as watched:
@@ -284,6 +286,7 @@ async def test_reload_and_reexec(fleet: TestFleet, own_units: Callable[[str, str
         assert await units.perform(action(Verb.RESET_FAILED, "sd-live.service")) == ("done", "bus")
 
 
+@fault("C14", how="a burst of starts and stops", result="the last state is right")
 async def test_the_state_after_a_burst(fleet: TestFleet) -> None:
     async with source(fleet) as units, watching(units, "worker@*.service") as watched:
         burst = (
@@ -347,6 +350,7 @@ async def test_files_and_properties_for_the_details(fleet: TestFleet) -> None:
 
 
 @fault("B15", how="process 1 is not systemd", result="told apart", stand_in="a container without systemd")
+@fault("B15", how="a host without systemd", result="told apart")
 async def test_no_systemd_is_told_apart(fleet: TestFleet) -> None:
     async with way_to(fleet, HOST) as transport:
         with pytest.raises(NoSystemd, match="process 1 is systemd"):

@@ -10,6 +10,7 @@ import pytest
 
 from dflashtui.errors import HostKeyRejected, TransportMisconfigured, Unreachable
 from dflashtui.transport import ssh_way
+from tests.faults.marks import fault
 from tests.support.ssh_server import LoopbackServer, loopback_server
 from tests.support.until import until
 
@@ -103,6 +104,7 @@ async def test_known_hosts_may_be_elsewhere(home: Home, server: LoopbackServer, 
         assert server.logins == 1
 
 
+@fault("A17", how="RequestTTY, RemoteCommand, SetEnv", result="commands are the same")
 async def test_nothing_in_it_changes_our_commands(home: Home, server: LoopbackServer, connect: Connect) -> None:
     home.config.write_text(
         "Host *\n  RequestTTY force\n  RemoteCommand echo hijacked\n  SetEnv X=1\n  SendEnv HOME\n  ForwardAgent yes\n"
@@ -126,6 +128,7 @@ async def test_nothing_in_it_changes_our_commands(home: Home, server: LoopbackSe
         ("Host *\n  ProxyJump a:b:c@\n", "ProxyJump"),
     ],
 )
+@fault("A17", how="mistakes in ~/.ssh/config", result="told with file and line")
 async def test_a_mistake_in_it_is_told_with_file_and_line(
     home: Home, server: LoopbackServer, connect: Connect, text: str, words: str
 ) -> None:
@@ -147,6 +150,7 @@ async def test_one_that_cannot_be_read_is_named(home: Home, server: LoopbackServ
             pass
 
 
+@fault("A17", how="a Match exec that hangs", result="does not hold the console")
 async def test_a_match_exec_that_hangs_does_not_hold_us(
     home: Home, server: LoopbackServer, connect: Connect, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

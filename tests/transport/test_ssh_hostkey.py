@@ -10,6 +10,7 @@ import asyncssh
 import pytest
 
 from dflashtui.errors import HostKeyRejected, TransportMisconfigured
+from tests.faults.marks import fault
 from tests.support.ssh_server import LoopbackServer, loopback_server
 
 from .conftest import Connect, Home
@@ -32,6 +33,7 @@ async def rejection(connect: Connect, server: LoopbackServer, **words: object) -
     return refused.value
 
 
+@fault("A16", how="a key that is not known", result="refused, with the line that would make it known")
 async def test_an_unknown_key_is_refused_with_the_line_that_would_make_it_known(
     home: Home, server: LoopbackServer, connect: Connect
 ) -> None:
@@ -45,6 +47,7 @@ async def test_an_unknown_key_is_refused_with_the_line_that_would_make_it_known(
         assert server.logins == 1
 
 
+@fault("A16", how="another key than the known one", result="refused, both fingerprints, no line to add")
 async def test_a_changed_key_is_refused_with_both_fingerprints_and_no_line(
     home: Home, server: LoopbackServer, connect: Connect
 ) -> None:
@@ -75,6 +78,7 @@ async def test_a_known_key_is_found_among_several_of_the_host(home: Home, connec
             assert server.logins == 1
 
 
+@fault("A16", how="a revoked key", result="refused")
 async def test_a_revoked_key_is_refused_even_if_it_is_known(
     home: Home, server: LoopbackServer, connect: Connect
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from dflashtui.errors import AuthDenied, HostKeyRejected, TransportLost, TransportMisconfigured, Unreachable
 from dflashtui.transport import ssh_way
+from tests.faults.marks import fault
 from tests.support.ssh_server import LoopbackServer, loopback_server
 
 from .conftest import Connect, Home
@@ -70,6 +71,7 @@ async def test_a_jump_host_may_itself_lie_behind_one(
         assert (jump.logins, server.logins) == (1, 2)
 
 
+@fault("A18", how="the jump host's key is unknown", result="told as the jump host's")
 async def test_an_unknown_key_of_the_jump_host_is_its_own(
     home: Home, server: LoopbackServer, jump: LoopbackServer, connect: Connect
 ) -> None:
@@ -113,6 +115,7 @@ async def test_a_target_out_of_its_reach_is_told(
 
 
 @pytest.mark.parametrize("hops", ["gpu-a", "ring-1"])
+@fault("A18", how="jump hosts in a circle", result="refused")
 async def test_a_circle_is_refused(home: Home, connect: Connect, hops: str) -> None:
     home.config.write_text(
         f"Host gpu-a\n  ProxyJump {hops}\nHost ring-1\n  ProxyJump ring-2\nHost ring-2\n  ProxyJump ring-1\n"
@@ -122,6 +125,7 @@ async def test_a_circle_is_refused(home: Home, connect: Connect, hops: str) -> N
             pass
 
 
+@fault("A18", how="the jump host dies", result="named as the jump host's fault")
 async def test_a_jump_host_that_dies_takes_its_hosts_along_and_is_named(
     server: LoopbackServer, jump: LoopbackServer, connect: Connect
 ) -> None:

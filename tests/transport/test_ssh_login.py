@@ -10,6 +10,7 @@ import pytest
 
 from dflashtui.errors import AuthDenied, TransportMisconfigured
 from dflashtui.transport import ssh_keys
+from tests.faults.marks import fault
 from tests.support.ssh_server import LoopbackServer
 
 from .conftest import Connect, Home
@@ -57,6 +58,7 @@ async def denial(connect: Connect, server: LoopbackServer, **words: object) -> s
     return refused.value.reason
 
 
+@fault("A15", how="a key that is not authorized", result="refused after one try")
 async def test_a_key_that_is_not_authorized_is_refused_after_one_try(
     home: Home, server: LoopbackServer, connect: Connect
 ) -> None:
@@ -71,6 +73,7 @@ async def test_without_any_key_the_refusal_says_so(home: Home, server: LoopbackS
     assert "there is no key to offer" in await denial(connect, server)
 
 
+@fault("A15", how="a key with a passphrase, no agent", result="named; nothing is asked")
 async def test_a_key_with_a_passphrase_is_named_and_asks_for_nothing(
     home: Home, server: LoopbackServer, connect: Connect
 ) -> None:
@@ -97,6 +100,7 @@ async def test_the_agent_signs_for_a_key_whose_file_has_a_passphrase(
 
 
 @pytest.mark.parametrize("is_there", [True, False], ids=["mute", "dead"])
+@fault("A15", how="an agent that never answers", result="nobody is held up")
 async def test_an_agent_that_does_not_answer_holds_nobody_up(
     home: Home,
     server: LoopbackServer,

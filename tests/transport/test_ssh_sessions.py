@@ -8,6 +8,7 @@ import pytest
 from dflashtui.errors import SourceUnavailable
 from dflashtui.transport import ssh_sessions
 from dflashtui.transport.ssh_sessions import STREAMS
+from tests.faults.marks import fault
 from tests.support.ssh_server import LoopbackServer
 from tests.support.until import until
 
@@ -22,6 +23,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("allowed", [1, 2, 3])
+@fault("A13", how="one or two sessions", result="commands take turns")
 async def test_commands_take_turns_where_few_sessions_are_allowed(
     server: LoopbackServer, connect: Connect, allowed: int
 ) -> None:
@@ -66,6 +68,7 @@ async def test_with_two_sessions_one_is_followed(server: LoopbackServer, connect
         assert await anext(chunks) == b"still here"
 
 
+@fault("A13", how="no session is left", result="told after a few requests")
 async def test_no_session_at_all_is_told_after_a_few_requests(server: LoopbackServer, connect: Connect) -> None:
     server.max_sessions = 0
     async with connect(server) as transport:

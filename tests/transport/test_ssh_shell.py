@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dflashtui.errors import SourceUnavailable
 from dflashtui.transport.ssh_command import StartMark
+from tests.faults.marks import fault
 from tests.support.ssh_server import LoopbackServer
 
 from .conftest import Connect
@@ -61,6 +62,7 @@ def test_plain_arguments_survive_every_login_shell(shell: str) -> None:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
+@fault("I1", how="quotes, line ends, options as arguments", result="they arrive as they were")
 def test_awkward_arguments_survive_every_login_shell(shell: str) -> None:
     assert said_by(shell, AWKWARD) == [os.fsencode(argument) for argument in AWKWARD]
 
@@ -116,6 +118,7 @@ async def test_what_start_files_say_is_not_our_output(server: LoopbackServer, co
             assert await anext(aiter(stream)) == b"word"
 
 
+@fault("I6", how="variables of the console", result="none reaches the host")
 async def test_commands_run_in_the_c_locale_without_our_environment(
     server: LoopbackServer, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +136,7 @@ async def test_commands_run_in_the_c_locale_without_our_environment(
         (("/bin/sh", "-c", "printf '\\033[2J'; exit 9; :"), "exit 9"),
     ],
 )
+@fault("A22", how="/bin/false as login shell", result="told in words")
 async def test_a_shell_that_runs_nothing_is_told_in_words(
     server: LoopbackServer, connect: Connect, shell: tuple[str, ...], words: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from dflashtui.errors import TransportMisconfigured, Unreachable
 from dflashtui.transport import ssh_dial, ssh_login, ssh_way
+from tests.faults.marks import fault
 from tests.support.ssh_server import LoopbackServer
 from tests.support.until import until
 
@@ -102,6 +103,7 @@ def short_limits(monkeypatch: pytest.MonkeyPatch, home: Home) -> None:
     monkeypatch.setattr(ssh_way, "RETRIES_SECONDS", (0.01, 0.01))
 
 
+@fault("A8", how="no listener; a listener that says nothing", result="refused and silent are two words")
 async def test_a_refused_connection_is_told_apart_from_silence(connect: Connect) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -126,6 +128,7 @@ async def test_a_name_nobody_knows(connect: Connect) -> None:
         (hangs_up_after_version, "closes the connection before the login"),
     ],
 )
+@fault("A11", how="web servers, rubbish, an endless banner", result="what answers is described, nothing is printed raw")
 async def test_what_answers_is_described(connect: Connect, answer: Answer, words: str) -> None:
     async with listener(answer) as port:
         found = await reason(connect, port=port)
@@ -134,6 +137,7 @@ async def test_what_answers_is_described(connect: Connect, answer: Answer, words
     assert "\x1b" not in found
 
 
+@fault("I8", how="a server of SSH 1", result="refused, told as a person's matter")
 async def test_a_protocol_that_is_too_old_needs_a_person(connect: Connect) -> None:
     async with listener(old) as port:
         with pytest.raises(TransportMisconfigured, match="offers no safe SSH"):
@@ -141,6 +145,7 @@ async def test_a_protocol_that_is_too_old_needs_a_person(connect: Connect) -> No
                 pass
 
 
+@fault("A14", how="logins dropped early", result="asked again, a few times")
 async def test_a_host_that_drops_early_logins_is_asked_again_a_few_times(
     home: Home, server: LoopbackServer, connect: Connect
 ) -> None:

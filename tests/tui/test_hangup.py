@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tests.faults.marks import fault
 from tests.support.pty_screen import PtyScreen
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def test_it_ends_when_its_terminal_is_gone(tmp_path: Path) -> None:
         assert screen.child.wait(30) == 128 + signal.SIGHUP
 
 
+@fault("H5", how="SIGTERM", result="the terminal is put back")
 def test_asked_to_end_it_puts_the_terminal_back(tmp_path: Path) -> None:
     with demo(tmp_path) as screen:
         screen.child.send_signal(signal.SIGTERM)

@@ -11,6 +11,7 @@ from rich.segment import Segments
 
 from dflashtui.model.event import Event, EventKind, Severity
 from dflashtui.model.journal import JournalEntry
+from tests.faults.marks import fault
 from tests.tui.fake import Console, console
 from tests.tui.stage import ALL_HOSTILE, BAD_UNIT, HOSTILE, NOW
 
@@ -39,6 +40,7 @@ def written(c: Console) -> str:
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("size", [(160, 50), (80, 24), (50, 14)])
+@fault("H2", how="control sequences in every text of a host", result="none reaches the screen")
 async def test_views(view: str, size: tuple[int, int]) -> None:
     async with console(ALL_HOSTILE, size=size) as c:
         c.fleet.journal = (ENTRY,)
@@ -72,6 +74,7 @@ async def test_toasts_and_results() -> None:
         assert_harmless(c)
 
 
+@fault("H1", how="text like markup", result="shown letter by letter")
 async def test_markup_is_shown_as_it_was_written() -> None:
     async with console(ALL_HOSTILE) as c:
         await c.press("enter")

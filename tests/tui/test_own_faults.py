@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from dflashtui.tui.own_faults import OwnFaults
+from tests.faults.marks import fault
 
 if TYPE_CHECKING:
     import pytest
@@ -21,6 +22,7 @@ class Failing(OwnFaults):
         raise RuntimeError("[/x] surprise\x1b]0;x\x07")
 
 
+@fault("H5", how="a fault of its own", result="one line, no local values")
 def test_one_line_and_no_local_values(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
     app = Failing()
     with caplog.at_level(logging.CRITICAL):

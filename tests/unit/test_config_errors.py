@@ -85,6 +85,7 @@ def test_one_mistake_in_a_unit(tmp_path: Path, line: str, expected: str) -> None
     assert 'units."u.service"' in problem
 
 
+@fault("G1", how="many mistakes in one file", result="all told, with lines")
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
     found = problems(
         tmp_path, '[hosts.a]\nport = 0\nuser = 5\n[units."u.service"]\nhosts = ["b"]\ngpus = ["x"]\n[oops]\n'
@@ -111,6 +112,7 @@ line'''
 @pytest.mark.parametrize(
     "name", ["-oProxyCommand=x", "user@h", "h:22", "a b", "a\\u001b]0;x", "a/b", "", "müller", "[::1]"]
 )
+@fault("G2", how="names that are options", result="refused")
 def test_names_of_hosts_that_could_be_read_as_more_are_refused(tmp_path: Path, name: str) -> None:
     (problem,) = problems(tmp_path, f'[hosts."{name}"]\n')
     assert "expected a name of letters, digits, dots, - and _" in problem

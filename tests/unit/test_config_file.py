@@ -10,6 +10,7 @@ import pytest
 from dflashtui.config import file
 from dflashtui.config.read import load
 from dflashtui.errors import ConfigError
+from tests.faults.marks import fault
 
 IS_ROOT = os.geteuid() == 0
 NOBODY = 2_000_000_123
@@ -32,6 +33,7 @@ def problem(path: Path) -> str:
         (b"#" * (file.LARGEST_BYTES + 1), "is larger than 1 MiB"),
     ],
 )
+@fault("G1", how="bytes that are no text", result="a clear error")
 def test_bytes_that_are_no_text(tmp_path: Path, data: bytes, expected: str) -> None:
     path = tmp_path / "hosts.toml"
     path.write_bytes(data)
@@ -45,6 +47,7 @@ def test_the_largest_file_is_read(tmp_path: Path) -> None:
     assert load(path).host("a").name == "a"
 
 
+@fault("G1", how="a FIFO", result="refused at once")
 def test_a_fifo_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "hosts.toml")
     assert problem(tmp_path / "hosts.toml").startswith("is a pipe")
@@ -83,6 +86,7 @@ def test_no_permission(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     assert problem(path) == "cannot be opened: Permission denied"
 
 
+@fault("G6", how="a file that anyone may write", result="a warning")
 def test_a_file_that_anyone_may_change_is_warned_of(tmp_path: Path) -> None:
     path = tmp_path / "hosts.toml"
     path.write_text('[hosts.a]\n[units."u.service"]\nhosts = ["a"]\nfile = "u.service"\n')

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dflashtui.config.match import match_hosts, match_units, may_meet
 from dflashtui.config.model import Config, Host, Unit
 from dflashtui.errors import ConfigError
+from tests.faults.marks import fault
 
 CONFIG = Config(
     hosts=(Host(name="ct129", units=("sglang-*.service",)), Host(name="ct200")),
@@ -26,6 +27,7 @@ def test_hosts_keep_the_order_of_the_inventory_and_come_once() -> None:
     assert names("ct2??") == ["ct200"]
 
 
+@fault("G3", how="patterns that match nothing", result="told")
 def test_every_glob_that_matches_no_host_is_told() -> None:
     with pytest.raises(ConfigError) as raised:
         match_hosts(CONFIG, ["ct20", "ct*", "web*", "CT129"])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dflashtui.errors import DecodeError
 from dflashtui.model.journal import JournalEntry, JournalGap, Priority
 from dflashtui.source.journal_entry import WITHHELD, decode, decode_entry
+from tests.faults.marks import fault
 
 RECORDED = Path(__file__).parent.parent / "data" / "journal" / "252"
 UNIT = "counter.service"
@@ -133,6 +134,7 @@ def test_the_manager_is_believed_about_a_unit() -> None:
     assert (found.unit, found.from_manager, found.invocation_id) == (UNIT, True, "ab" * 16)
 
 
+@fault("D9", how="forged unit fields", result="not believed")
 def test_nobody_else_is_believed_about_a_unit() -> None:
     forged = line(_UID="65534", _SYSTEMD_UNIT="cron.service", UNIT=UNIT, OBJECT_SYSTEMD_UNIT=UNIT, INVOCATION_ID="0")
     found = entry(forged, UNIT)

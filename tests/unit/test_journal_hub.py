@@ -9,6 +9,7 @@ import pytest
 from dflashtui.errors import Unreachable
 from dflashtui.fleet.journal_hub import JournalHub
 from dflashtui.model.journal import JournalEntry, JournalGap
+from tests.faults.marks import fault
 from tests.unit.journal_fakes import FakeHost, line_of
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ async def test_another_journal_and_another_boot_are_told(hub: JournalHub, host: 
     ]
 
 
+@fault("D4", how="a place in the future", result="the view goes on")
 async def test_a_clock_set_back_does_not_leave_the_view_empty_for_ever(hub: JournalHub, host: FakeHost) -> None:
     hub.watch([A])
     async with followed(hub, host), hub.subscribe(A) as items:

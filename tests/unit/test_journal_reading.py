@@ -10,6 +10,7 @@ from dflashtui.model.journal import JournalEntry, JournalGap
 from dflashtui.source.journal_cursor import Doubt, ResumePoint, place, stands_at_or_before, start_at
 from dflashtui.source.journal_reading import OVERRUN, REBOOTED, UNREADABLE, LineSplitter, Reading
 from dflashtui.source.journal_shed import Quota, Shedder, unit_name
+from tests.faults.marks import fault
 
 if TYPE_CHECKING:
     from dflashtui.model.journal import JournalItem
@@ -72,6 +73,7 @@ def test_the_entry_that_comes_once_more_is_dropped_only_at_first() -> None:
     assert messages(follower.feed(line(2) + line(1))) == ["line 2", "line 1"]
 
 
+@fault("D10", how="rubbish between lines", result="told; whole lines are kept")
 def test_rubbish_between_lines_is_told_once_and_spoilt_entries_each_time() -> None:
     follower = reading()
     items = follower.feed(b"banner\nbanner\n\n" + line(1) + b"banner\n" + line(2)[:-5] + b"\n" + line(3))

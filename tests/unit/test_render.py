@@ -279,6 +279,7 @@ def test_what_hosts_toml_does_wrong_is_told_with_its_key(inventory: Inventory, m
     assert said in inventory.refusal()
 
 
+@fault("G4", how="a link out of the folder", result="no template")
 def test_a_template_that_a_link_takes_out_of_the_folder_is_none(inventory: Inventory) -> None:
     (inventory.path.parent / "x.service.j2").write_text("[Service]\nExecStart=/bin/true\n")
     (inventory.templates / "link.service.j2").symlink_to("../x.service.j2")
@@ -296,6 +297,7 @@ def test_a_unit_name_with_a_slash_is_refused(inventory: Inventory, name: str) ->
         load(inventory.path)
 
 
+@fault("G4", how="a loop without end", result="ended")
 def test_a_loop_without_an_end_is_ended(inventory: Inventory) -> None:
     loop = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
     (inventory.templates / "loop.j2").write_text(loop)
