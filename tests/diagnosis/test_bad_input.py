@@ -14,6 +14,7 @@ from dflashtui.diagnosis.kinds import kind_of, module_of
 from dflashtui.diagnosis.line import Line
 from dflashtui.diagnosis.reading import diagnose_bytes
 from tests.diagnosis.samples import NAMES, log
+from tests.faults.marks import fault
 
 LINEAR_SECONDS = 0.9
 """Of the processor: a quadratic form takes twice as long, a linear one a fifth of it."""
@@ -143,6 +144,7 @@ def test_cut_and_mutated_logs_are_diagnosed(name: str, data: st.DataObject) -> N
     ],
 )
 @pytest.mark.timeout(20)
+@fault("I9", how="every pattern against its worst lines", result="linear time")
 def test_no_pattern_takes_more_than_linear_time(unit: str) -> None:
     """As much as one piece of a line may hold: a pattern in quadratic time would take minutes."""
     text = unit * (65_000 // len(unit))

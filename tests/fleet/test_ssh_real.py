@@ -227,6 +227,7 @@ async def test_where_the_disk_is_full_the_old_file_stays_and_no_part_is_left(
 
 
 @pytest.mark.parametrize("settings", ["", "RekeyLimit 1M\n"], ids=["once", "new keys every megabyte"])
+@fault("A20", how="new keys every megabyte of a flood", result="everything arrives")
 async def test_a_large_file_and_a_flood_arrive_whole(
     fleet: TestFleet, sshd: Callable[[str], None], connect: Connect, settings: str
 ) -> None:

@@ -103,7 +103,7 @@ def short_limits(monkeypatch: pytest.MonkeyPatch, home: Home) -> None:
     monkeypatch.setattr(ssh_way, "RETRIES_SECONDS", (0.01, 0.01))
 
 
-@fault("A8", how="no listener; a listener that says nothing", result="refused and silent are two words")
+@fault("A8", how="no listener", result="told as refused, not as silence")
 async def test_a_refused_connection_is_told_apart_from_silence(connect: Connect) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

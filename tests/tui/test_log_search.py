@@ -15,6 +15,7 @@ from dflashtui.tui.log.guard import TooSlow, bounded
 from dflashtui.tui.log.model import LogModel
 from dflashtui.tui.log.pattern import LINES_IN_A_PIECE, Pattern
 from dflashtui.tui.log.record import record_of
+from tests.faults.marks import fault
 from tests.tui.log_items import TRACEBACK, entries, entry, gap
 
 HOSTILE = "(a+)+$"
@@ -53,6 +54,7 @@ def test_matches_beyond_a_piece_are_found_too() -> None:
     )
 
 
+@fault("I9", how="an expression that blows up", result="stopped in time, and said")
 def test_an_expression_that_would_blow_up_is_stopped_and_said() -> None:
     model = model_of(["a" * 40 + "b"])
     began = process_time()

@@ -15,6 +15,7 @@ from dflashtui.source.first_token import FirstToken
 from tests.engine.server import running
 from tests.engine.settings import settings
 from tests.engine.speech import answer
+from tests.faults.marks import fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,6 +106,7 @@ async def test_without_usage_tokens_are_unknown_and_not_counted_from_chunks() ->
         ("empty", Outcome.EMPTY, "said nothing"),
     ],
 )
+@fault("F3", how="endless, broken, silent, rubbish answers", result="a name for each; nothing hangs")
 async def test_every_way_to_go_wrong_has_a_name(fault: str, outcome: Outcome, words: str) -> None:
     found = await asked(f"faults={fault}")
     assert found.outcome is outcome, found

@@ -23,6 +23,7 @@ from dflashtui.fleet.plan import host_plan
 from dflashtui.fleet.supervise import Supervisor
 from dflashtui.model.host import HostSnapshot, Link, LinkState
 from dflashtui.transport.base import Transport
+from tests.faults.marks import fault
 
 
 class Stage:
@@ -70,6 +71,7 @@ async def running() -> AsyncIterator[Callable[[Stage], None]]:
             task.cancel()
 
 
+@fault("A1", how="a host that cannot be reached", result="tried again, and says when")
 async def test_an_unreachable_host_is_tried_again_and_says_when(running: Callable[[Stage], None]) -> None:
     stage = Stage(Unreachable("a", "connection refused"))
     running(stage)
