@@ -16,6 +16,7 @@ from dflashtui.config.model import Unit
 from dflashtui.config.read import load
 from dflashtui.ops import preflight_binaries, preflight_requirements
 from dflashtui.ops.preflight_question import Question
+from tests.faults.marks import fault
 from tests.fleet import environments
 from tests.fleet.environments import PYTHON, SITE
 from tests.fleet.remedy_files import wheel
@@ -158,6 +159,7 @@ async def test_driver_and_gpus_are_judged_on_the_host_itself(fleet: TestFleet, i
 
 
 @pytest.mark.parametrize("interpreter", ["/opt/environments/none/bin/python", "/bin/true", "/etc/hostname", None])
+@fault("F11", how="an interpreter that is none", result="said")
 async def test_an_interpreter_that_is_none_is_said(fleet: TestFleet, inventory: Path, interpreter: str | None) -> None:
     async with question(inventory, "gpu-a", interpreter=interpreter) as one:
         for check in (preflight_requirements.check, preflight_binaries.check):

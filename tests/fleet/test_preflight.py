@@ -15,6 +15,7 @@ from dflashtui.cli.fleets import opener
 from dflashtui.config.read import load
 from dflashtui.exit_code import ExitCode
 from dflashtui.ops.preflight import preflight
+from tests.faults.marks import fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,6 +170,7 @@ def test_fix_takes_back_a_mask_and_keeps_a_record(
     assert fleet.show(HOST, "ready.service")["LoadState"] == "not-found"
 
 
+@fault("F11", how="an interpreter that hangs", result="its checks are unknown, all others are told in time")
 def test_an_interpreter_that_hangs_holds_up_nothing_else(fleet: TestFleet, tmp_path: Path) -> None:
     fleet.write_file(HOST, "/opt/preflight/hang/python", "#!/bin/sh\nsleep 60\n", mode=0o755)
     fleet.write_file(HOST, SERVER, "import json\n")

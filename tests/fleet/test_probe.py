@@ -205,6 +205,7 @@ def test_a_unit_that_failed_before_is_explained_from_its_journal(fleet: TestFlee
     assert (found["verdict"], found["cause"]["module"]) == ("crashed", "soundfile")
 
 
+@fault("D12", how="journald stands still until the process is gone", result="its lines and its cause are found")
 def test_lines_that_journald_took_in_after_the_process_was_gone_belong_to_its_run(
     fleet: TestFleet, config: Path
 ) -> None:
@@ -248,6 +249,7 @@ def test_a_unit_that_is_not_there_cannot_be_started(fleet: TestFleet, config: Pa
     ],
 )
 @fault("C6", how="settings that systemd cannot apply", result="each told in words")
+@fault("C4", how="Type=notify, never ready", result="failed-to-start: timeout")
 def test_systemds_own_failures_are_told_apart(
     fleet: TestFleet, config: Path, setting: str, verdict: str, words: str
 ) -> None:

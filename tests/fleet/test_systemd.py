@@ -206,6 +206,7 @@ async def test_start_restart_stop(fleet: TestFleet, way: str) -> None:
             await units.perform(action(Verb.START, "nosuch.service"))
 
 
+@fault("C5", how="SIGTERM is ignored", result="the job is done, the unit failed (timeout)")
 async def test_done_is_the_jobs_word_only(fleet: TestFleet) -> None:
     """SIGTERM is ignored: systemd kills, the stop job is done, the unit has failed."""
     async with source(fleet) as units, watching(units, "stubborn.service") as watched:

@@ -125,6 +125,7 @@ async def test_escape_stops_what_has_not_started() -> None:
         assert len(c.fleet.performed) == 1
 
 
+@fault("H7", how="the unit starts anew while a question is open", result="nothing is sent")
 async def test_a_unit_that_started_anew_meanwhile_is_not_touched() -> None:
     async with console(LIVE) as c:
         await c.press("enter", "R")
@@ -137,6 +138,7 @@ async def test_a_unit_that_started_anew_meanwhile_is_not_touched() -> None:
         assert c.fleet.performed == []
 
 
+@fault("H7", how="rows move while a question is open", result="the action is about the row it was asked on")
 async def test_the_question_is_about_the_row_it_was_asked_on() -> None:
     async with console(LIVE) as c:
         await c.press("enter", "R")

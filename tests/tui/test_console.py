@@ -8,6 +8,7 @@ import pytest
 
 from dflashtui.model.event import Event, EventKind, Severity
 from dflashtui.tui.subject import host_subject, unit_subject
+from tests.faults.marks import fault
 from tests.tui.fake import console
 from tests.tui.stage import (
     ALL,
@@ -184,6 +185,7 @@ async def test_groups_close_and_a_problem_opens_one_once() -> None:
         ((50, 14), ("sglang-a",)),
     ],
 )
+@fault("H3", how="40 to 300 columns", result="readable, nothing overlaps")
 async def test_host_view_at_every_size(size: tuple[int, int], words: tuple[str, ...]) -> None:
     async with console(LIVE, size=size) as c:
         await c.press("enter")
@@ -191,6 +193,7 @@ async def test_host_view_at_every_size(size: tuple[int, int], words: tuple[str, 
         assert all(len(line) <= size[0] for line in c.text.splitlines())
 
 
+@fault("H3", how="terminals that are too small", result="one sentence")
 async def test_too_small_is_one_sentence() -> None:
     async with console(LIVE, size=(39, 7)) as c:
         await c.sees("39×7 is too small: 40×8 is needed;")

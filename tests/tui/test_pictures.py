@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.faults.marks import fault
 from tests.tui.fake import FakeFleet, app_on, settled, until
 from tests.tui.stage import (
     ALL,
@@ -93,6 +94,7 @@ def test_theme(snap_compare: Compare, theme: str) -> None:
     assert snap_compare(app, terminal_size=SIZES["140x40"], run_before=pressed())
 
 
+@fault("H3", how="--ascii", result="every sign has an ASCII form")
 def test_ascii(snap_compare: Compare) -> None:
     app = app_on(FakeFleet(*ALL), ascii_only=True)
     assert snap_compare(app, terminal_size=SIZES["140x40"], run_before=pressed())
@@ -102,6 +104,7 @@ def test_narrow(snap_compare: Compare) -> None:
     assert snap_compare(app_on(FakeFleet(*ALL)), terminal_size=(60, 20), run_before=pressed())
 
 
+@fault("H3", how="NO_COLOR", result="readable without colours")
 def test_no_colour(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     assert snap_compare(app_on(FakeFleet(*ALL)), terminal_size=SIZES["140x40"], run_before=pressed())

@@ -9,6 +9,7 @@ from textual.binding import Binding
 from textual.widgets import Input, Static
 
 from dflashtui.tui.type_ahead import TypeAhead
+from tests.faults.marks import fault
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -39,6 +40,7 @@ class Prompted(TypeAhead):
         self.submitted = message.value
 
 
+@fault("H7", how="keys in one burst", result="each reaches the prompt that the first opened")
 async def test_a_burst_of_keys_reaches_the_prompt_that_its_first_key_opens() -> None:
     app = Prompted()
     async with app.run_test() as pilot:

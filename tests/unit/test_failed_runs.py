@@ -11,6 +11,7 @@ import pytest
 from dflashtui.model.failed_run import FailedRun, LogLine, UnitText
 from dflashtui.model.finding import Cause, Location
 from dflashtui.ops.failed_runs import LINE_LIMIT, RUNS_KEPT, FailedRuns
+from tests.faults.marks import fault
 from tests.unit.crash_fakes import NOW, UNIT
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def test_no_name_leaves_the_folder(tmp_path: Path, name: str) -> None:
     assert FailedRuns(folder).of(name, name)
 
 
+@fault("D17", how="a folder that cannot be written", result="kept in memory, and said")
 def test_a_folder_that_cannot_be_written_leaves_memory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     kept = FailedRuns(tmp_path / "file")
@@ -105,6 +107,7 @@ def test_a_folder_that_cannot_be_written_leaves_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"[", b"[{}]", b"\xff", b'{"a": 1}', b"[1,2]"])
+@fault("D17", how="damaged files", result="count as none, are replaced whole")
 def test_a_file_that_cannot_be_read_counts_as_none(tmp_path: Path, text: bytes) -> None:
     FailedRuns(tmp_path).keep(run())
     (file,) = (path for path in tmp_path.rglob("*.json"))

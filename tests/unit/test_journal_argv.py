@@ -10,6 +10,7 @@ from dflashtui.source.journal_argv import (
     invocation_matches,
     unit_matches,
 )
+from tests.faults.marks import fault
 
 ROOT = JournalAccess()
 OPS = JournalAccess("user", 1000, kernel=False)
@@ -63,6 +64,7 @@ def test_the_entry_before_which_is_read_is_asked_for_too() -> None:
     assert "--since=today" not in argv
 
 
+@fault("D5", how="where reading goes on", result="an inclusive cursor, always")
 def test_never_after_cursor_and_always_all() -> None:
     argv = follow_argv(JournalAccess(prefix=("sudo", "-n", "--")), ("m",), ("--cursor=C",))
     assert argv[:5] == ("sudo", "-n", "--", "journalctl", "--follow")

@@ -22,6 +22,7 @@ from dflashtui.ops.logs_merge import LogMerge
 from dflashtui.ops.logs_tail import LogOptions, LogSource, skew_seconds
 from dflashtui.text import UNSEEN_CATEGORIES
 from dflashtui.transport.base import Completed
+from tests.faults.marks import fault
 from tests.unit.journal_fakes import FakeHost
 
 if TYPE_CHECKING:
@@ -217,6 +218,7 @@ async def test_following_goes_on_after_the_history_and_over_a_lost_link() -> Non
     assert warnings == ["gpu-a: cut"]
 
 
+@fault("H4", how="the reader of the output is gone", result="everything ends, nothing stays on the host")
 async def test_a_closed_pipe_ends_everything() -> None:
     def write(_text: str) -> None:
         raise BrokenPipeError

@@ -11,6 +11,7 @@ from hatchling.builders.wheel import WheelBuilder
 
 from dflashtui import paths
 from dflashtui.paths import config_folder, shared, state_folder
+from tests.faults.marks import fault
 
 NOBODY = 2_000_000_123
 
@@ -23,6 +24,7 @@ def test_xdg_folders_are_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("value", ["", "relative/folder"])
+@fault("G7", how="XDG folders that are empty or relative", result="ignored")
 def test_empty_and_relative_xdg_folders_are_ignored(
     value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,6 +45,7 @@ def test_asking_creates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become an account without a home")
+@fault("G7", how="no HOME and no entry in passwd", result="never a folder in the working directory")
 def test_an_account_without_a_home_gets_no_folder_in_the_working_directory(tmp_path: Path) -> None:
     code = (
         f"import os; from dflashtui import paths; os.setuid({NOBODY}); os.environ.clear(); "

@@ -13,6 +13,7 @@ from dflashtui.model.kernel import OomKill
 from dflashtui.model.probe import ProbeResult, Verdict
 from dflashtui.model.unit import ActiveState, LoadState, Readiness
 from dflashtui.ops.evidence import Evidence
+from tests.faults.marks import fault
 from tests.unit.probe_fleet import (
     BORN,
     INACTIVE,
@@ -45,6 +46,7 @@ async def test_the_cause_of_an_import_error_is_told_with_the_first_reading() -> 
     assert result.invocation_id == RUN
 
 
+@fault("D12", how="the traceback arrives after the end", result="the card is corrected")
 async def test_lines_that_arrive_after_the_end_correct_the_card() -> None:
     fleet = ScriptedFleet()
     async with watching(fleet) as probe:
@@ -77,6 +79,7 @@ async def test_without_the_right_to_sync_it_reads_until_no_more_lines_come() -> 
     assert result.cause.kind == "missing-module"
 
 
+@fault("F1", how="active without an answer", result="never ready")
 async def test_active_is_never_ready() -> None:
     fleet, clock = ScriptedFleet(), Clock()
     async with watching(fleet, clock, limit_seconds=60) as probe:
@@ -205,6 +208,7 @@ async def test_a_crash_loop_is_seen_at_the_first_restart() -> None:
     assert result.cause.kind == "missing-module"
 
 
+@fault("F10", how="a restart between two looks", result="crash-looping, with the cause of the first run")
 async def test_a_restart_between_two_looks_is_a_crash_loop_with_the_cause_of_the_first_run() -> None:
     fleet = ScriptedFleet()
     async with watching(fleet) as probe:
@@ -426,6 +430,7 @@ async def test_an_xid_of_the_units_gpu_is_told_beside_the_crash() -> None:
     assert result.cause.kind == "gpu-lost"
 
 
+@fault("C7", how="a kill for want of memory", result="host-oom, with the pid", stand_in="memory cgroups")
 async def test_a_kill_for_want_of_memory_is_the_cause_of_a_sigkill() -> None:
     fleet = ScriptedFleet()
     async with watching(fleet) as probe:
@@ -537,6 +542,7 @@ async def test_a_unit_that_does_not_exist_cannot_be_started() -> None:
     assert "not installed" in result.words
 
 
+@fault("F1", how="200, then 503", result="sick, with the answer")
 async def test_a_service_that_falls_back_after_it_answered_is_sick() -> None:
     sick = {"active_state": ActiveState.ACTIVE, "readiness": Readiness.SICK, "readiness_detail": "GET /health 503"}
     fleet = ScriptedFleet(INACTIVE.model_copy(update=sick))

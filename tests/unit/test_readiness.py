@@ -13,6 +13,7 @@ from dflashtui.engines.readiness import endpoint, rule
 from dflashtui.model.unit import ActiveState, LoadState, Readiness, UnitStatus
 from dflashtui.source.http import ThroughHost
 from dflashtui.source.readiness import ask
+from tests.faults.marks import fault
 
 if TYPE_CHECKING:
     from dflashtui.transport.base import Transport
@@ -52,6 +53,7 @@ def test_a_wrapper_that_lists_models_is_ready_but_not_proven() -> None:
     assert "not proven" in str(judged(Asked("i"), OK, proof=found.is_proof).detail)
 
 
+@fault("F1", how="refused, 503, never", result="loading")
 def test_refused_while_loading_stays_loading() -> None:
     asked = Asked("i")
     for _ in range(50):
@@ -59,6 +61,7 @@ def test_refused_while_loading_stays_loading() -> None:
     assert (asked.readiness, asked.detail) == (Readiness.LOADING, "GET /health: connection refused")
 
 
+@fault("F1", how="200, then 503, by turns", result="sick after two failures in a row, ready again after a success")
 def test_sick_needs_an_earlier_success_and_two_failures_in_a_row() -> None:
     ready = judged(Asked("i"), OK, proof=True)
     once = judged(ready, WARMING, proof=True)

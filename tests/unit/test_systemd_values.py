@@ -11,6 +11,7 @@ from dflashtui.errors import DecodeError
 from dflashtui.model.unit import ActiveState, LoadState, UnitStatus
 from dflashtui.source.systemd_show import blocks, first_words, span_usec, time_usec, typed
 from dflashtui.source.systemd_values import PROPERTIES, major_version, unit_status
+from tests.faults.marks import fault
 
 DATA = Path(__file__).parent.parent / "data" / "systemd" / "252"
 
@@ -48,6 +49,7 @@ def test_a_running_unit() -> None:
     assert unit.control_group == "/system.slice/dft-run.service"
 
 
+@fault("C15", how="[not set], 2**64-1, infinity", result="unknown, never 16 EiB")
 def test_unset_and_infinity_are_unknown_not_sixteen_exbibytes() -> None:
     unit = from_text()["dft-failed.service"]
     assert (unit.memory_current_bytes, unit.memory_max_bytes, unit.tasks_current) == (None, None, None)
@@ -94,6 +96,7 @@ def test_seconds_have_to_do_on_old_versions() -> None:
     assert rough.since == exact.since.replace(microsecond=0)
 
 
+@fault("C15", how="unknown words, refreshing", result="no exception; the words as they are")
 def test_unknown_words_and_properties_are_accepted() -> None:
     unit = unit_status({"Id": "x.service", "ActiveState": "levitating", "LoadState": "odd", "SubState": "on-air"})
     assert (unit.active_state, unit.load_state, unit.sub_state) == (ActiveState.UNKNOWN, LoadState.UNKNOWN, "on-air")
@@ -106,6 +109,7 @@ def test_unknown_words_and_properties_are_accepted() -> None:
         st.none() | st.booleans() | st.integers() | st.text() | st.binary() | st.lists(st.text()),
     )
 )
+@fault("C15", how="any type for any property", result="a unit is read")
 def test_no_type_on_the_bus_breaks_the_reader(values: dict[str, object]) -> None:
     assert isinstance(unit_status(values).name, str)
 
