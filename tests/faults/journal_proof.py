@@ -153,7 +153,7 @@ class Trial:
     async def _bytes(self, count: int) -> None:
         limit = self.proxy.passed_bytes + count
         self.proxy.cut_after_bytes = limit
-        await until(lambda: self.proxy.passed_bytes > limit)
+        await until(lambda: self.proxy.passed_bytes >= limit)
         self.proxy.cut_after_bytes = None
         self.cuts += 1
 
