@@ -7,7 +7,15 @@ from contextlib import aclosing
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from dflashtui.errors import DecodeError, DflashError, NoSystemd, SourceUnavailable, TransportLost, Unreachable
+from dflashtui.errors import (
+    CommandTimeout,
+    DecodeError,
+    DflashError,
+    NoSystemd,
+    SourceUnavailable,
+    TransportLost,
+    Unreachable,
+)
 from dflashtui.fleet.gpu_stream import GpuStream
 from dflashtui.fleet.journal_hub import JournalHub
 from dflashtui.fleet.metrics_stream import MetricsStream
@@ -55,6 +63,7 @@ class HostService:
         self._units: UnitSource | None = None
         self._transport: Transport | None = None
         self._again = asyncio.Event()
+        self._shell_hangs = False
         self._oom = OomReader()
 
     @property
@@ -86,6 +95,8 @@ class HostService:
         """Run every stream until the link is lost."""
         self._transport = transport
         try:
+            if self._shell_hangs:
+                await self._introduce(transport)  # alone: each shell that hangs stays on the host
             async with asyncio.TaskGroup() as group:
                 group.create_task(transport.lost())  # noticed even while no source says anything
                 group.create_task(self._introduce(transport))
@@ -101,8 +112,12 @@ class HostService:
 
     async def _introduce(self, transport: Transport) -> None:
         """One small command: the boot id, and how long a round trip takes."""
-        began = monotonic()
-        done = (await transport.run(BOOT_ID)).check()
+        began, self._shell_hangs = monotonic(), False
+        try:
+            done = (await transport.run(BOOT_ID)).check()
+        except CommandTimeout:
+            self._shell_hangs = True
+            raise
         latency_ms = round((monotonic() - began) * 1000, 1)
         link = self.state.snapshot.link
         self.state.heard(

@@ -78,7 +78,8 @@ class Transport(Protocol):
         """Run a command to its end; one that fails is a value, see `Completed.check`.
 
         Raises `TransportLost` if it was not started; `exit_status` is `None` if the link ended while it ran.
-        Raises `SourceUnavailable` where the login shell runs no commands, or sshd grants no session.
+        Raises `SourceUnavailable` where the login shell runs no commands, or sshd grants no session; `CommandTimeout`
+        where the login shell hangs: the command may begin later on.
         """
 
     def stream(self, argv: Sequence[str]) -> AbstractAsyncContextManager[Stream]:

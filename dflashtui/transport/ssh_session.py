@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import asyncssh
 
-from dflashtui.errors import SourceUnavailable, TransportLost
+from dflashtui.errors import CommandTimeout, SourceUnavailable, TransportLost
 from dflashtui.text import decoded, printable
 from dflashtui.transport.pipes import Pipes, status_of_signal
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from dflashtui.errors import DflashError
     from dflashtui.transport.ssh_command import StartMark
+
+BEGIN_SECONDS = 15.0
+"""From the granted session to the first word of our command: start files of a login shell take seconds at most."""
+HUNG = "the login shell hangs, or what its start files read (a home folder that does not answer?)"
 
 
 class Session(Pipes, asyncssh.SSHClientSession[bytes]):
@@ -126,6 +130,13 @@ class Session(Pipes, asyncssh.SSHClientSession[bytes]):
         if self._channel is not None:
             self._channel.abort()
         self.ended(failure)
+
+    def require_begun(self) -> None:
+        """For a command that should have begun long ago: where not, it is given up, and may begin yet."""
+        if not self._begun.is_set():
+            self.hang_up(
+                CommandTimeout(self._host, f"{self._program} has not begun within {BEGIN_SECONDS:g} s: {HUNG}")
+            )
 
     async def begun(self) -> None:
         """Wait until the command itself runs, or never will."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import asyncssh
 
 from dflashtui.errors import DflashError, SourceUnavailable, TransportLost
+from dflashtui.transport import ssh_session
 from dflashtui.transport.ssh_command import StartMark
 from dflashtui.transport.ssh_errors import connected, said
 from dflashtui.transport.ssh_session import Session
@@ -87,9 +88,11 @@ class Sessions:
     @asynccontextmanager
     async def _running(self, session: Session) -> AsyncIterator[Session]:
         await self._open(session)
+        limit = asyncio.get_running_loop().call_later(ssh_session.BEGIN_SECONDS, session.require_begun)
         try:
             yield session
         finally:
+            limit.cancel()
             await self._end(session)
 
     async def _open(self, session: Session) -> None:

@@ -6,12 +6,14 @@ import shutil
 import string
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dflashtui.errors import SourceUnavailable
+from dflashtui.errors import CommandTimeout, SourceUnavailable
+from dflashtui.transport import ssh_session
 from dflashtui.transport.ssh_command import StartMark
 from tests.faults.marks import fault
 from tests.support.ssh_server import LoopbackServer
@@ -149,3 +151,25 @@ async def test_a_shell_that_runs_nothing_is_told_in_words(
         with pytest.raises(SourceUnavailable):
             async with transport.stream(["true"]) as stream:
                 await asyncio.wait_for(anext(aiter(stream)), 20)
+
+
+@fault("A12", how="commands that never begin", result="given up after a limit, told in words; others go on")
+@fault("B18", how="start files that read from a FIFO", result="told as the login shell's")
+async def test_a_shell_that_hangs_is_given_up(
+    server: LoopbackServer, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_session, "BEGIN_SECONDS", 0.2)
+    os.mkfifo(tmp_path / "bashrc")
+    asked = ["cat", "/proc/sys/kernel/random/boot_id"]
+    async with connect(server) as transport, transport.stream(["sh", "-c", "echo begun; exec cat"]) as living:
+        chunks = aiter(living)
+        assert await anext(chunks) == b"begun\n"
+        server.prelude = f". {tmp_path}/bashrc; "
+        for _ in range(6):
+            with pytest.raises(CommandTimeout, match=r"cat has not begun within 0\.2 s: the login shell hangs"):
+                await transport.run(asked)
+        with pytest.raises(CommandTimeout):
+            async with transport.stream(["cat"]) as hanging:
+                await anext(aiter(hanging))
+        await living.write(b"still here")
+        assert await anext(chunks) == b"still here"
