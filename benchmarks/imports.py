@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ENGINE = "sglang==0.5.9"
 COLD_SECONDS, WARM_SECONDS = 8.0, 3.0
+MANY, LIMIT_SECONDS = 20_000, 30.0
 PROGRAM = Program("module", "sglang.launch_server")
 IMPORTED = "import sglang.launch_server, sglang.srt.entrypoints.http_server"
 
@@ -42,7 +43,31 @@ def measure(setting: Setting) -> tuple[Row, ...]:
         warm.append(_swept(where)[0])
         imported.append(_timed(python, "-c", IMPORTED))
         checked.append(_timed(python, "-m", "pip", "check"))
-    return _rows(sweep, cold, warm, imported, checked)
+    return (*_rows(sweep, cold, warm, imported, checked), _many(setting))
+
+
+def _many(setting: Setting) -> Row:
+    """As many modules as a survey may meet, each of which imports the next and lacks one."""
+    folder = setting.folder / "imports-many"
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(MANY):
+        (folder / f"m{number}.py").write_text(f"import gone{number}, m{number + 1}\n")
+    (folder / "app.py").write_text("import m0\n")
+    first, again = [], []
+    for turn in range(setting.runs(3)):
+        say(f"imports: {MANY} files, {turn + 1}")
+        setting.wait_for_quiet()
+        where = Where(python=sys.executable, environment={"XDG_CACHE_HOME": str(folder / f"cache{turn}")})
+        for taken in (first, again):
+            seconds, sweep = _swept(where, Program("script", str(folder / "app.py")))
+            if sweep.shortfall or len(sweep.faults) != MANY + 1:
+                raise RuntimeError(f"not all was found: {sweep.shortfall}, {len(sweep.faults)} faults")
+            taken.append(seconds)
+    how = "a missing module in each, every one named"
+    return Row(
+        f"imports of {MANY} files in one folder: cold", "s", Figure("", tuple(first)), how, LIMIT_SECONDS,
+        Figure("… warm", tuple(again)),
+    )  # fmt: skip
 
 
 def _rows(
@@ -79,8 +104,8 @@ def _rows(
     )
 
 
-def _swept(where: Where) -> tuple[float, ImportSweep]:
-    tasks = {TASK: sweep_order(PROGRAM, where, "sglang")}
+def _swept(where: Where, program: Program = PROGRAM) -> tuple[float, ImportSweep]:
+    tasks = {TASK: sweep_order(program, where, "sglang")}
     began = time.perf_counter()
     found = asyncio.run(survey(LocalTransport("here"), where, tasks))
     return time.perf_counter() - began, sweep_of(found)

@@ -8,6 +8,8 @@ import sys
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder, SourceFileLoader
 from typing import Any, Callable, Iterable
 
+from dflashtui.survey.listing import Listings, real
+
 STANDARD = os.path.dirname(os.path.realpath(os.__file__))
 SITES = (os.sep + "site-packages", os.sep + "dist-packages")
 KNOWN_FINDERS = ("_distutils_hack", "_virtualenv")
@@ -53,7 +55,7 @@ class Module:
 
 def is_under(path: str, folder: str) -> bool:
     """Whether `path` lies in `folder`."""
-    return path.startswith(folder + os.sep) or os.path.realpath(path).startswith(folder + os.sep)
+    return path.startswith(folder + os.sep) or real(path).startswith(folder + os.sep)
 
 
 def is_in_site(path: str) -> bool:
@@ -68,6 +70,7 @@ class Modules:
         self.path = path
         self._whose = whose
         self._found: dict[str, Module] = {}
+        self._listings = Listings()
         self._finders = [one for one in sys.meta_path if one not in (BuiltinImporter, FrozenImporter, PathFinder)]
 
     def find(self, name: str) -> Module:
@@ -84,13 +87,13 @@ class Modules:
 
     def unreadable_folder(self, name: str) -> str | None:
         """A folder that should have been searched for a module and cannot be."""
-        parent = name.rpartition(".")[0]
-        folders = (self.find(parent).folders or ()) if parent else self.path
-        for folder in folders:
-            inner = os.path.join(folder, name.rpartition(".")[2])
-            for place in (folder, inner):
-                if os.path.isdir(place) and not os.access(place, os.R_OK | os.X_OK):
-                    return place
+        parent, _, last = name.rpartition(".")
+        for folder in (self.find(parent).folders or ()) if parent else self.path:
+            if self._listings.is_closed(folder):
+                return folder
+            inner = os.path.join(folder, last)
+            if self._listings.may_have(folder, last) and self._listings.is_closed(inner):
+                return inner
         return None
 
     def _look(self, name: str) -> Module:
@@ -108,7 +111,7 @@ class Modules:
         if name in sys.builtin_module_names:
             return Module(name, "opaque")
         try:
-            spec = self._by_finders(name, None if "." not in name else list(path)) or _in_folders(name, path)
+            spec = self._by_finders(name, None if "." not in name else list(path)) or self._in_folders(name, path)
             spec = spec or FrozenImporter.find_spec(name)
         except OSError as problem:
             return Module(name, "broken", why=str(problem))
@@ -132,6 +135,24 @@ class Modules:
                 return spec
         return None
 
+    def _in_folders(self, name: str, path: Iterable[str]) -> Any:  # noqa: ANN401 - a spec or nothing
+        """As `PathFinder`, which wants the packages above to be imported."""
+        portions: list[str] = []
+        last = name.rpartition(".")[2]
+        for folder in path:
+            importer = pkgutil.get_importer(folder) if self._listings.may_have(folder, last) else None
+            spec = importer.find_spec(name) if importer is not None and hasattr(importer, "find_spec") else None
+            if spec is None:
+                continue
+            if spec.loader is not None:
+                return spec
+            portions += list(spec.submodule_search_locations or ())
+        if not portions:
+            return None
+        found = ModuleSpec(name, None, is_package=True)
+        found.submodule_search_locations = portions
+        return found
+
 
 def _builds(finder: object) -> bool:
     """Finders of scikit-build-core and meson-python compile when they are asked."""
@@ -143,24 +164,6 @@ def _promise(finder: object, name: str) -> Any:  # noqa: ANN401 - a spec or noth
     known = {**getattr(finder, "known_source_files", {}), **getattr(finder, "known_wheel_files", {})}
     names = {one.partition(".")[0] for one in known} | set(getattr(finder, "_top_level_modules", ()))
     return ModuleSpec(name, None, origin="editable", is_package=False) if top in names else None
-
-
-def _in_folders(name: str, path: Iterable[str]) -> Any:  # noqa: ANN401 - a spec or nothing
-    """As `PathFinder`, which wants the packages above to be imported."""
-    portions: list[str] = []
-    for folder in path:
-        importer = pkgutil.get_importer(folder)
-        spec = importer.find_spec(name) if importer is not None and hasattr(importer, "find_spec") else None
-        if spec is None:
-            continue
-        if spec.loader is not None:
-            return spec
-        portions += list(spec.submodule_search_locations or ())
-    if not portions:
-        return None
-    found = ModuleSpec(name, None, is_package=True)
-    found.submodule_search_locations = portions
-    return found
 
 
 def _described(name: str, spec: Any) -> Module:  # noqa: ANN401 - a module spec

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -297,6 +298,21 @@ def test_a_program_that_cannot_be_looked_at_is_told_in_words(tmp_path: Path) -> 
         assert facts[0]["is_missing"] is is_missing
 
 
+def test_modules_in_archives_are_there_and_folders_that_cannot_be_searched_are_told(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w") as archive:
+        archive.writestr("zipped/__init__.py", "")
+        archive.writestr("zipped/inner.py", "x = 1")
+    (tmp_path / "listed").mkdir()
+    (tmp_path / "listed/dotted.cpython-399-none.so").touch()
+    (tmp_path / "begin.py").write_text("import zipped.inner, zipped.gone, dotted, json\nfrom nowhere import x")
+    order = {"entry": {"kind": "script", "target": str(tmp_path / "begin.py")}, "keeps": False}
+    path = [str(tmp_path / "packed.zip"), str(tmp_path / "absent"), str(tmp_path / "listed"), *LIBRARY]
+    found = faults(list(imports.found(order, Place(path, 20.0))))
+    assert {name: fault["fault"] for name, fault in found.items()} == dict.fromkeys(
+        ("zipped.gone", "dotted", "nowhere"), "missing-module"
+    )
+
+
 def test_twenty_thousand_files_end_in_time_with_what_was_found(tmp_path: Path) -> None:
     for number in range(20_000):
         with open(f"{tmp_path}/m{number}.py", "w") as file:  # noqa: PTH123 - half as long as by a path
@@ -305,9 +321,9 @@ def test_twenty_thousand_files_end_in_time_with_what_was_found(tmp_path: Path) -
     (tmp_path / "begin.py").write_text("import app")
     order = {"entry": {"kind": "script", "target": str(tmp_path / "begin.py")}, "keeps": False}
     facts: list[dict[str, Any]] = []
-    began = time.monotonic()
+    began = time.process_time()  # a busy machine is not the sweep's doing
     with pytest.raises(OutOfTime):
         facts.extend(imports.found(order, Place([str(tmp_path), *LIBRARY], 0.5)))
-    assert time.monotonic() - began < 3
+    assert time.process_time() - began < 3
     assert facts[-1]["kind"] == "summary"
     assert 0 < len(faults(facts)) <= facts[-1]["followed"]
