@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import work
 from textual.binding import Binding
+from textual.worker import WorkerCancelled, WorkerFailed
 
 from dflashtui.errors import ConfigError
 from dflashtui.tui.ascii import AsciiFilter
@@ -78,7 +80,6 @@ class DflashApp(OwnFaults, LeavesInOrder, TypeAhead):
         self.theme_problems: list[str] = []
         self._load = load
         self._following: Worker[None] | None = None
-        self._fleet_left = asyncio.Event()
         super().__init__()
         self.animation_level = "none" if "SSH_CONNECTION" in os.environ else "basic"
         self._choose_theme(outline.theme)
@@ -158,18 +159,16 @@ class DflashApp(OwnFaults, LeavesInOrder, TypeAhead):
     @work(group="fleet", exclusive=True)
     async def follow(self, screen: MainScreen) -> None:
         """The only place where the fleet meets Textual."""
-        try:
-            async with screen.fleet as fleet, fleet.subscribe() as changes:
-                async for change in changes:
-                    screen.post_message(HostChanged(change))
-        finally:
-            self._fleet_left.set()
+        async with screen.fleet as fleet, fleet.subscribe() as changes:
+            async for change in changes:
+                screen.post_message(HostChanged(change))
 
     async def on_unmount(self) -> None:
-        """Leave no connection behind: the fleet needs less than a second."""
+        """Leave no connection behind: the fleet needs less than a second, and none if it was never entered."""
         if self._following:
             self._following.cancel()
-            await self._fleet_left.wait()
+            with suppress(WorkerCancelled, WorkerFailed):
+                await self._following.wait()
 
     def action_repaint(self) -> None:
         """Draw everything anew, for a terminal that another program wrote on."""
