@@ -16,18 +16,17 @@ from dflashtui.config.match import complete_unit_glob
 from dflashtui.errors import ActionRefused, ConfigError
 from dflashtui.exit_code import ExitCode
 from dflashtui.fleet.plan import first_snapshot
-from dflashtui.model.action import Weight
 from dflashtui.model.environment import normal
 from dflashtui.ops.audit import Audit
 from dflashtui.ops.interpreters import where_on
 from dflashtui.ops.sync import apply, last_exchanges, undo
+from dflashtui.ops.sync_asking import sync_confirmation, undo_confirmation
 from dflashtui.ops.sync_report import document, lines
 from dflashtui.ops.sync_sides import OneHost, obstacle, planned, read_side
-from dflashtui.ops.weight import Confirmation
 from dflashtui.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from dflashtui.cli.parser import Options
     from dflashtui.config.model import Config, Host
@@ -98,26 +97,12 @@ async def _sync(config: Config, source: Host, target: Host, options: Options) ->
         snapshot = first_snapshot(config, target)
         if why := obstacle(here):
             raise ActionRefused(f"{target.name}: {why}")
-        if not options.yes and not await confirmed(_asked(plan, here, snapshot.group if snapshot.protected else None)):
+        if not options.yes and not await confirmed(sync_confirmation(plan, here, snapshot)):
             return ExitCode.FAILED
         fleet = OneHost(here.transport, snapshot)
         results = apply(plan, there, here, fleet, Audit(paths.state_folder()), _say, read_only=options.read_only)
         code = await _carried_out(results)
         return await _looked_again(there, here, packages, options) if code is ExitCode.OK else code
-
-
-def _asked(plan: SyncPlan, here: Side, group: str | None) -> Confirmation:
-    steps = (*plan.of("install"), *plan.of("copy"))
-    prefix = here.environment.interpreter.prefix
-    protected = (f"group {group} is protected",) if group else ()
-    return Confirmation(
-        weight=Weight.HEAVY,
-        commands=tuple(f"{step.way} {step.package} {step.there or ''}".strip() for step in steps),
-        units=(),
-        hosts=(plan.target,),
-        reasons=(*protected, f"{len(steps)} packages of {prefix} are replaced; what is replaced is kept"),
-        word=group or plan.target,
-    )
 
 
 async def _looked_again(there: Side, here: Side, packages: Sequence[str], options: Options) -> ExitCode:
@@ -144,22 +129,11 @@ async def _undo(config: Config, target: Host, options: Options) -> ExitCode:
         if options.dry_run:
             return ExitCode.OK
         snapshot = first_snapshot(config, target)
-        if not options.yes and not await confirmed(_asked_back(packages, here, snapshot.group or target.name)):
+        if not options.yes and not await confirmed(undo_confirmation(packages, here, snapshot)):
             return ExitCode.FAILED
         fleet = OneHost(here.transport, snapshot)
         audit = Audit(paths.state_folder())
         return await _carried_out(undo(exchanges, here, fleet, audit, _say, read_only=options.read_only))
-
-
-def _asked_back(packages: Iterable[str], here: Side, word: str) -> Confirmation:
-    return Confirmation(
-        weight=Weight.HEAVY,
-        commands=tuple(f"put back {package}" for package in packages),
-        units=(),
-        hosts=(here.host.name,),
-        reasons=(f"packages of {here.environment.interpreter.prefix} are replaced",),
-        word=word,
-    )
 
 
 async def _carried_out(results: AsyncIterator[CommandResult]) -> ExitCode:

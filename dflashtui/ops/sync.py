@@ -16,24 +16,54 @@ from dflashtui.ops.sync_sides import FILES_SECONDS
 from dflashtui.text import decoded, printable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from dflashtui.model.command import CommandResult
     from dflashtui.model.sync import SyncPlan
     from dflashtui.ops.audit import Audit
-    from dflashtui.ops.commands import Feed
-    from dflashtui.ops.sync_sides import OneHost, Side
+    from dflashtui.ops.commands import Commanded, Feed
+    from dflashtui.ops.sync_sides import Side
     from dflashtui.transport.base import Stream
 
 INSTALL_ID, COPY_ID = "a1", "c0"
 """What follows a plan's name in those of its exchanges."""
 
 
+def commands(one: SyncPlan, here: Side) -> tuple[HostCommand, ...]:
+    """What `apply` runs on the host that changes, a result each, in its order."""
+    return (*_installing(one, here), *_copying(one, here))
+
+
+def undo_commands(exchanges: Iterable[Mapping[str, Any]], here: Side) -> tuple[HostCommand, ...]:
+    """What `undo` runs, a result each, in its order."""
+    return tuple(_order(here, "undo", list(map(str, exchange["packages"]))) for exchange in exchanges)
+
+
+def _installing(one: SyncPlan, here: Side) -> tuple[HostCommand, ...]:
+    """Keep what is there, install, say that it was done."""
+    specs = [step.spec or step.package for step in one.of("install")]
+    argv = install_argv(here.environment.interpreter, here.login, specs, ("--no-deps",), here.host.become)
+    if argv is None:
+        return ()
+    install = HostCommand(host=here.host.name, argv=argv, title=f"install {' '.join(specs)}")
+    return (_order(here, "keep", specs), install, _order(here, "seal", specs))
+
+
+def _copying(one: SyncPlan, here: Side) -> tuple[HostCommand, ...]:
+    words = [f"{step.package} from {one.source}" for step in one.of("copy")]
+    argv = here.carrier("apply", *words)
+    return (HostCommand(host=here.host.name, argv=argv, title=f"copy {', '.join(words)}"),) if words else ()
+
+
+def _order(here: Side, action: str, words: Sequence[str]) -> HostCommand:
+    return HostCommand(host=here.host.name, argv=here.carrier(action, *words), title=f"{action} {' '.join(words)}")
+
+
 async def apply(
     one: SyncPlan,
     there: Side,
     here: Side,
-    fleet: OneHost,
+    fleet: Commanded,
     audit: Audit,
     tell: Callable[[str], None],
     *,
@@ -52,7 +82,7 @@ class _Carried:
     """Commands on the host that changes."""
 
     def __init__(
-        self, here: Side, fleet: OneHost, audit: Audit, tell: Callable[[str], None], *, read_only: bool
+        self, here: Side, fleet: Commanded, audit: Audit, tell: Callable[[str], None], *, read_only: bool
     ) -> None:
         self._here = here
         self._fleet = fleet
@@ -62,28 +92,27 @@ class _Carried:
 
     async def install(self, one: SyncPlan) -> AsyncIterator[CommandResult]:
         """Keep what is there, install, and say that it was done."""
-        steps = one.of("install")
-        specs = [step.spec or step.package for step in steps]
-        interpreter = self._here.environment.interpreter
-        argv = install_argv(interpreter, self._here.login, specs, ("--no-deps",), self._here.host.become)
-        if not steps or argv is None:
+        commands = _installing(one, self._here)
+        if not commands:
             return
-        name = one.id + INSTALL_ID
-        facts = {"id": name, "plan": one.id, "packages": [step.package for step in steps]}
+        keep, install, seal = commands
+        steps = one.of("install")
+        facts = {"id": one.id + INSTALL_ID, "plan": one.id, "packages": [step.package for step in steps]}
         paths = [path for step in steps for path in step.installed]
-        kept = await self.order("keep", specs, **facts, paths=paths)
+        kept = await self._ordered(keep, "keep", **facts, paths=paths)
         yield kept
         if kept.ok:
-            done = await self._run(argv, f"install {' '.join(specs)}")
+            done = await self._run(install)
             yield done
             if done.ok:
-                yield await self.order("seal", specs, **facts)
+                yield await self._ordered(seal, "seal", **facts)
 
     async def copy(self, one: SyncPlan, there: Side) -> AsyncIterator[CommandResult]:
         """Send what differs, and exchange it in one go."""
         steps = one.of("copy")
         if not steps:
             return
+        (command,) = _copying(one, self._here)
         files = [file for step in steps for file in step.files]
         order = self._here.order(
             "apply",
@@ -104,10 +133,14 @@ class _Carried:
             await _pour(there, sent, running)
             await running.write_eof()
 
-        words = [f"{step.package} from {one.source}" for step in steps]
-        yield await self._run(self._here.carrier("apply", *words), f"copy {', '.join(words)}", wanted.hear, feed)
+        yield await self._run(command, wanted.hear, feed)
 
-    async def order(self, action: str, words: Sequence[str], **more: object) -> CommandResult:
+    async def put_back(self, exchange: Mapping[str, Any], now: Sequence[str]) -> CommandResult:
+        """`now`: the files that the packages have there now."""
+        (command,) = undo_commands((exchange,), self._here)
+        return await self._ordered(command, "undo", id=exchange["id"], plan=exchange["plan"], now=now)
+
+    async def _ordered(self, command: HostCommand, action: str, **more: object) -> CommandResult:
         """One order to the carrier that needs nothing but its answer."""
         sent = pack.payload(self._here.order(action, **more))
 
@@ -115,14 +148,11 @@ class _Carried:
             await running.write(sent)
             await running.write_eof()
 
-        return await self._run(
-            self._here.carrier(action, *words), f"{action} {' '.join(words)}", _Wanted(self._tell).hear, feed
-        )
+        return await self._run(command, _Wanted(self._tell).hear, feed)
 
     async def _run(
-        self, argv: Sequence[str], title: str, tell: Callable[[str], None] | None = None, feed: Feed | None = None
+        self, command: HostCommand, tell: Callable[[str], None] | None = None, feed: Feed | None = None
     ) -> CommandResult:
-        command = HostCommand(host=self._here.host.name, argv=tuple(argv), title=title)
         return await run_command(
             command, self._fleet, self._audit, tell or self._tell, read_only=self._read_only, feed=feed
         )
@@ -199,7 +229,7 @@ async def last_exchanges(here: Side) -> list[dict[str, Any]]:
 async def undo(
     exchanges: Iterable[dict[str, Any]],
     here: Side,
-    fleet: OneHost,
+    fleet: Commanded,
     audit: Audit,
     tell: Callable[[str], None],
     *,
@@ -211,7 +241,7 @@ async def undo(
         packages = [str(package) for package in exchange["packages"]]
         files, _ = await read_files(here.transport, here.where, packages, limit_seconds=FILES_SECONDS)
         now = [file.file for file in files if file.is_listed]
-        result = await carried.order("undo", packages, id=exchange["id"], plan=exchange["plan"], now=now)
+        result = await carried.put_back(exchange, now)
         yield result
         if result.ok is not True:
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from typing import Any, Iterable, Iterator
+from typing import Any, AnyStr, Iterable, Iterator
 
 from dflashtui.survey.conditions import dotted
 
@@ -145,10 +145,22 @@ def makes_names_by_itself(tree: ast.Module, text: str) -> bool:
     """Whether the module may get names that no statement shows: nobody can tell which."""
     if not any(word in text for word in DYNAMIC):
         return False
-    lines = sorted({text.count("\n", 0, found.start()) + 1 for found in CALLED.finditer(text)})
+    lines = lines_at((found.start() for found in CALLED.finditer(text)), text, "\n")
     nodes = [node for node in nodes_at(tree, lines) if isinstance(node, (ast.Assign, ast.AugAssign, ast.Call))]
     aliases = {name for node in nodes if isinstance(node, ast.Assign) for name in _alias(node)}
     return any(_writes(node, aliases) for node in (ast.walk(tree) if aliases else nodes))
+
+
+def lines_at(places: Iterable[int], text: AnyStr, newline: AnyStr) -> list[int]:
+    """The numbers of the lines, each once, on which these places of a text are, both in order."""
+    lines: list[int] = []
+    number, last = 1, 0
+    for place in places:
+        number += text.count(newline, last, place)
+        last = place
+        if not lines or lines[-1] != number:
+            lines.append(number)
+    return lines
 
 
 def nodes_at(tree: ast.Module, lines: list[int]) -> Iterator[ast.AST]:

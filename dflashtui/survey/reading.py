@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from bisect import bisect_left
 from typing import Any, Iterable, List
 
-from dflashtui.survey.bindings import Bindings, makes_names_by_itself, named_elsewhere, nodes_at
+from dflashtui.survey.bindings import Bindings, lines_at, makes_names_by_itself, named_elsewhere, nodes_at
 from dflashtui.survey.conditions import condition, dotted
 
 Node = List[Any]
@@ -76,7 +77,7 @@ class _Reader:
         if "__path__" in self._text or "extend_path" in self._text or "declare_namespace" in self._text:
             found["path"] = True
         if "sys.modules" in self._text:
-            found["put"] = _put_into_modules(self._tree, _lines_with(b"sys.modules", self._data))
+            found["put"] = _put_into_modules(self._tree, _lines_with(rb"sys\.modules", self._data))
         return found
 
     def _block(self, statements: Iterable[ast.stmt], *, is_own: bool) -> list[Node]:
@@ -227,7 +228,7 @@ def _by_name(value: ast.Call) -> list[Node]:
 
 
 def _lines_with(word: bytes, data: bytes) -> list[int]:
-    return [number for number, line in enumerate(data.split(b"\n"), 1) if word in line] if word in data else []
+    return lines_at((found.start() for found in re.finditer(word, data)), data, b"\n")
 
 
 def _touches(lines: list[int], statement: ast.stmt) -> bool:
