@@ -14,14 +14,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual.app import App
-
 from dflashtui.fleet.journal_feed import PERIOD_SECONDS
 from dflashtui.fleet.journal_logs import UnitLogs
 from dflashtui.model.journal import JournalEntry
+from dflashtui.source.journal_chunks import pieces
 from dflashtui.source.journal_cursor import ResumePoint
 from dflashtui.source.journal_reading import Reading
 from dflashtui.source.journal_shed import Quota
+from dflashtui.tui import garbage
 from dflashtui.tui.journal.following import _merge_into
 from dflashtui.tui.log.record import Source
 from dflashtui.tui.log.widget import LogPane
@@ -37,7 +37,7 @@ CHUNK_BYTES = 2**17
 QUIET_SECONDS = 1.5
 
 
-class LogApp(App[None]):
+class LogApp(garbage.TidiesWhenQuiet[None]):
     """One log pane."""
 
     def __init__(self, report: Path, rate: int, seconds: float, units: list[str]) -> None:
@@ -54,7 +54,8 @@ class LogApp(App[None]):
         yield pane
 
     def on_mount(self) -> None:
-        """Begin."""
+        """Begin as the console does."""
+        garbage.watch()
         self.query_one(LogPane).focus_lines()
         self.run_worker(self._flood(), group="flood")
 
@@ -86,8 +87,9 @@ class LogApp(App[None]):
         if child.stdout is None:
             return
         while chunk := await child.stdout.read(CHUNK_BYTES):
-            self._logs.publish(reading.feed(chunk))
-            await asyncio.sleep(0)  # as the follower of a host does
+            for piece in pieces(chunk):
+                self._logs.publish(reading.feed(piece))
+                await asyncio.sleep(0)  # as the follower of a host does
         await child.wait()
 
     async def _show(self, pane: LogPane, source: Source) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from typing import TYPE_CHECKING
 
 from dflashtui import paths
 from dflashtui.config.file import find
+from dflashtui.tui import garbage
 from dflashtui.tui.start import run
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ def _config(options: Options) -> Config:
 
 def _fleet(config: Config, options: Options) -> Fleet:
     """Called behind the first picture: what was imported until then is never garbage, what comes now may be."""
-    gc.freeze()
-    gc.enable()
+    garbage.watch()
     if options.demo:
         from dflashtui.demo.fleet import DemoFleet
 

@@ -212,12 +212,12 @@ def test_rows_hold_the_whole_text_and_fit(text: str, width: int) -> None:
 
 def test_the_newest_lines_win_when_they_come_too_fast() -> None:
     intake = Intake()
-    intake.put(numbered(LIVE_LIMIT + 5312))
+    intake.put([(None, item) for item in numbered(LIVE_LIMIT + 5312)])
     count, at = intake.take_dropped()
     assert count == 5312
     assert at == START + timedelta(seconds=5311)
-    ((_, batch),) = intake.take()
-    assert (len(batch), batch[0].cursor) == (BATCH, "i=5312")
+    batch = intake.take()
+    assert (len(batch), batch[0][1].cursor) == (BATCH, "i=5312")
     assert intake.take_dropped() == (0, None)
 
 

@@ -195,5 +195,5 @@ async def _merge_into(pane: LogPane, sources: Sequence[Source], arrivals: asynci
         if waited_for and monotonic() - began < GRACE_SECONDS:
             continue
         waited_for.clear()
-        for name, item in merge.due(monotonic()):
-            pane.append((item,), by_name[name])
+        if due := merge.due(monotonic()):
+            pane.append_merged([(by_name[name], item) for name, item in due])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dflashtui.model.journal import JournalItem
-    from dflashtui.tui.log.record import Source
+    from dflashtui.tui.log.record import Source, SourcedItem
 
 LIVE_LIMIT = 10_000
 """Records that are kept while following."""
@@ -45,7 +45,7 @@ class Buffer:
         self.records: list[Record] = []
         self.starts: dict[str, datetime] = {}
         """When each run began: from the manager's own words, or as told; a first line seen is not a start."""
-        self.newest: deque[tuple[JournalItem, Source | None]] = deque(maxlen=TAIL_LIMIT)
+        self.newest: deque[SourcedItem] = deque(maxlen=TAIL_LIMIT)
         """While there is a tail: the newest items of all."""
         self._blocks = Blocks()
         self._next_seq = 0
@@ -71,14 +71,18 @@ class Buffer:
         return last if last is not None and last.is_tail else None
 
     def append(self, items: Sequence[JournalItem], source: Source | None = None) -> Taken:
-        """Newer items. Away from the present they are counted, and the newest remembered."""
+        """Newer items of one source."""
+        return self.take([(source, item) for item in items])
+
+    def take(self, items: Sequence[SourcedItem]) -> Taken:
+        """Newer items, in one order of time. Away from the present they are counted, and the newest remembered."""
         if self.tail is not None:
-            self.newest.extend((item, source) for item in items)
+            self.newest.extend(items)
             return self._count_newer(self.tail, len(items))
         added: list[Record] = []
         folded: Record | None = None
         last = self.records[-1] if self.records else None
-        for item in items:
+        for source, item in items:
             record = self._record(self._next_seq, item, source)
             if last is not None and fold(last, record):
                 folded = last if not added else folded
@@ -118,7 +122,7 @@ class Buffer:
         count = sum(record.count for record in gone)
         if not gone[-1].is_tail:
             kept = gone[-TAIL_LIMIT:]
-            self.newest.extend((record.item, record.source) for record in kept if record.item is not None)
+            self.newest.extend((record.source, record.item) for record in kept if record.item is not None)
         self.records.append(unshown(gone[0].seq, count, gone[0].at, is_tail=True))
         return True
 
@@ -126,9 +130,9 @@ class Buffer:
         """Another part of the journal in place of all; what came last is remembered."""
         if self.tail is None:
             kept = self.records[-TAIL_LIMIT:]
-            self.newest.extend((record.item, record.source) for record in kept if record.item is not None)
+            self.newest.extend((record.source, record.item) for record in kept if record.item is not None)
         self.records = self._made(items, sources)
-        at = self.records[-1].at if self.records else (self.newest[-1][0].at if self.newest else None)
+        at = self.records[-1].at if self.records else (self.newest[-1][1].at if self.newest else None)
         if at is not None:
             self.records.append(unshown(0, 0, at, is_tail=True))
         self._number()
@@ -141,8 +145,7 @@ class Buffer:
         self.newest.clear()
         self.records = []
         self._blocks = Blocks()
-        for item, source in newest:
-            self.append((item,), source)
+        self.take(newest)
 
     def around(self, hole: Record) -> tuple[str | None, str | None]:
         """The cursors on both sides of a hole, of its own source."""
@@ -164,14 +167,14 @@ class Buffer:
         self._number()
 
     def _newest_cursors(self) -> set[str]:
-        return {item.cursor for item, _ in self.newest if item.cursor}
+        return {item.cursor for _, item in self.newest if item.cursor}
 
     def _joined_tail(self, items: Sequence[JournalItem]) -> list[Record]:
         """The remembered newest records that are not among `items`: with them the present is reached."""
         known = {item.cursor for item in items if item.cursor}
-        rest = [(item, source) for item, source in self.newest if item.cursor not in known or not item.cursor]
+        rest = [(source, item) for source, item in self.newest if item.cursor not in known or not item.cursor]
         self.newest.clear()
-        return self._made([item for item, _ in rest], [source for _, source in rest])
+        return self._made([item for _, item in rest], [source for source, _ in rest])
 
     def trim(self, limit: int) -> list[Record]:
         """Drop the oldest beyond the limit; those that were dropped."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from dflashtui.tui.log.buffer import LIVE_LIMIT
@@ -12,20 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
-    from dflashtui.model.journal import JournalItem
-    from dflashtui.tui.log.record import Source
-
-    Waiting = tuple[Source | None, JournalItem]
+    from dflashtui.tui.log.record import SourcedItem
 
 BATCH = 1000
-"""Lines taken in at one draw: about 25 ms of work, so that a key never waits longer."""
+"""Lines taken in for one draw."""
+BITE = 100
+"""Lines taken in at once: about 1.5 ms of work, so that a key never waits longer."""
 
 
 class Intake:
     """Bounded: never more than `LIVE_LIMIT` lines behind; what was dropped is counted."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[SourcedItem] = deque()
         self.dropped_count = 0
         self.dropped_at: datetime | None = None
         """When the newest dropped line was written."""
@@ -33,20 +31,26 @@ class Intake:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def put(self, items: Iterable[JournalItem], source: Source | None = None) -> None:
+    def put(self, items: Iterable[SourcedItem]) -> None:
         """More lines; the oldest beyond the bound are dropped."""
-        self._waiting.extend((source, item) for item in items)
+        self._waiting.extend(items)
         while len(self._waiting) > LIVE_LIMIT:
             self.dropped_at = self._waiting.popleft()[1].at
             self.dropped_count += 1
 
-    def take(self) -> Iterator[tuple[Source | None, list[JournalItem]]]:
-        """The oldest that wait, for one draw, by their sources."""
-        batch = list(islice(self._waiting, BATCH))
-        for _ in batch:
-            self._waiting.popleft()
-        for source, items in groupby(batch, key=lambda one: one[0]):
-            yield source, [item for _, item in items]
+    def take(self) -> list[SourcedItem]:
+        """The oldest that wait, for one draw."""
+        return self._oldest(BATCH)
+
+    def bites(self) -> Iterator[list[SourcedItem]]:
+        """The same in parts; what comes meanwhile may be among them."""
+        for _ in range(BATCH // BITE):
+            if not self._waiting:
+                return
+            yield self._oldest(BITE)
+
+    def _oldest(self, count: int) -> list[SourcedItem]:
+        return [self._waiting.popleft() for _ in range(min(count, len(self._waiting)))]
 
     def take_dropped(self) -> tuple[int, datetime | None]:
         """How many were dropped before the next batch, told once."""

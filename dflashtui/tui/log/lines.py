@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
-from textual.cache import LRUCache
+from textual.cache import FIFOCache
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from dflashtui.tui.log.columns import Columns
+from dflashtui.tui.log.line_strip import freed_by_itself
 from dflashtui.tui.log.paint import STYLE_NAMES, Look, Place, strip
 from dflashtui.tui.log.times import Stamp
 
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from datetime import date, datetime, tzinfo
 
     from textual import events
+    from textual.geometry import Region
     from textual.selection import Selection
 
     from dflashtui.tui.log.model import LogModel
     from dflashtui.tui.log.record import Record
     from dflashtui.tui.log.wrapping import Row
 
-CACHED_STRIPS = 1024
+CACHED_STRIPS = 512
 SHIFT_CELLS = 16
 DOUBLE = 2
 
@@ -78,7 +80,7 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
         self._zone = zone
         self._shift = 0
         self._look: Look | None = None
-        self._strips: LRUCache[Hashable, Strip] = LRUCache(CACHED_STRIPS)
+        self._strips: FIFOCache[Hashable, Strip] = FIFOCache(CACHED_STRIPS)
         self._is_settling = False
         self._first_row = 0
         """Number of the first row: rows keep their numbers when older ones come or go, so that a selection stays."""
@@ -123,7 +125,7 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
         """The model changed: stay at the end, or where a person reads."""
         self._is_settling = True
         try:
-            self.virtual_size = Size(self._width, len(self.model.view.rows))
+            self._tell_size(Size(self._width, len(self.model.view.rows)))
             if self.model.is_following:
                 wanted = len(self.model.view.rows)
             else:
@@ -135,11 +137,17 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
             self._is_settling = False
         self.refresh()
 
+    def _tell_size(self, size: Size) -> None:
+        """How many rows there are changes nobody's place: the whole screen need not be laid out anew for each line."""
+        if size != self.virtual_size:
+            self.set_reactive(LogLines.virtual_size, size)
+            self._scroll_update(size)
+
     def show_cursor(self) -> None:
         """Bring the cursor into view, with a line around it where there is room."""
+        self.settle()
         record = self.model.cursor
         if record is None or self.model.is_following:
-            self.settle()
             return
         first, room = self.model.view.row_of(record), self.size.height
         margin = 1 if room > record.row_count + DOUBLE else 0
@@ -211,6 +219,10 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.Moved())
             if event.chain == DOUBLE:
                 self.post_message(self.Entered())
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The visible part, as the compositor takes it."""
+        return [freed_by_itself(strip) for strip in super().render_lines(crop)]
 
     def render_line(self, y: int) -> Strip:
         """A row of the visible part."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dflashtui.tui.log.buffer import Taken
     from dflashtui.tui.log.filters import Filters
     from dflashtui.tui.log.pattern import Pattern
-    from dflashtui.tui.log.record import Record, Source
+    from dflashtui.tui.log.record import Record, Source, SourcedItem
 
 
 class LogModel:
@@ -30,7 +30,7 @@ class LogModel:
         """Lines that came since the following was paused."""
         self.new_error_count = 0
         self.rows_dropped = 0
-        """Rows that went at the old end by the last addition, so that a paused screen can stay where it is."""
+        """Rows that went at the old end since the screen was settled, so that a paused screen can stay where it is."""
         self.anchor: Record | None = None
         """Where a selection by keys began, or the end of a block that is selected as a whole."""
         self._has_whole_block = False
@@ -52,8 +52,12 @@ class LogModel:
         return len(self.buffer.records) - len(self.view.records)
 
     def append(self, items: Sequence[JournalItem], source: Source | None = None) -> None:
-        """Newer items."""
-        self._taken(self.buffer.append(items, source), len(items))
+        """Newer items of one source."""
+        self.take([(source, item) for item in items])
+
+    def take(self, items: Sequence[SourcedItem]) -> None:
+        """Newer items, in one order of time."""
+        self._taken(self.buffer.take(items), len(items))
 
     def skip(self, count: int, at: datetime, source: Source | None = None) -> None:
         """So many lines came too fast to be drawn."""
@@ -158,10 +162,7 @@ class LogModel:
 
     def wrap(self, width: int, *, everything: bool) -> None:
         """Cut errors at this width, or every line."""
-        view = self.view
-        if (view.width, view.wraps_everything) != (width, everything):
-            view.width, view.wraps_everything = width, everything
-            self.rebuild()
+        self.view.wrap(width, everything=everything)
 
     def rebuild(self) -> None:
         """Judge every record anew."""
@@ -261,7 +262,7 @@ class LogModel:
             self.new_count += count
             self.new_error_count += sum(record.is_error and not record.is_in_block for record in taken.added)
         limit = LIVE_LIMIT if self.is_following else PAUSED_LIMIT
-        self.rows_dropped = self.view.drop(self.buffer.trim(limit))
+        self.rows_dropped += self.view.drop(self.buffer.trim(limit))
 
 
 def _is_exception(record: Record) -> bool:

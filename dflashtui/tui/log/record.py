@@ -31,6 +31,10 @@ class Source(NamedTuple):
     """The kernel's own lines, beside a unit's."""
 
 
+SourcedItem = tuple[Source | None, JournalEntry | JournalGap]
+"""An item, and where it comes from; `None`: the one unit that is shown."""
+
+
 @dataclass(slots=True, eq=False)
 class Record:
     """Compared by identity; `seq` grows from old to new."""

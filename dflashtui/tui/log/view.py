@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+from dflashtui.model.journal import Priority
 from dflashtui.tui.log.filters import Filters
 from dflashtui.tui.log.guard import TooSlow
 from dflashtui.tui.log.wrapping import Row, rows_of, widest
@@ -63,10 +64,8 @@ class View:
             if not is_shown:
                 continue
             record.text_from = record.own_prefix.end if self.hides_prefixes else 0
-            rows = rows_of(record, self.width if self.wraps_everything or record.is_error else None)
-            record.row_count = len(rows)
             add(record)
-            add_rows(rows)
+            add_rows(self._cut(record))
             self.widest = max(self.widest, widest(record))
             shown.append(record)
         self._judge(shown)
@@ -78,6 +77,28 @@ class View:
             self.filters = self.filters.with_patterns(())
             self.trouble = "the filter took too long and was dropped"
             return self.filters.passing(records)
+
+    def wrap(self, width: int, *, everything: bool) -> None:
+        """Cut errors at this width, or every line; what is visible stays."""
+        if (self.width, self.wraps_everything) == (width, everything):
+            return
+        every_row_changes = everything or self.wraps_everything
+        self.width, self.wraps_everything = width, everything
+        if not every_row_changes and not any(record.level <= Priority.ERR for record in self.records):
+            return
+        before, self.rows, place = self.rows, [], 0
+        for record in self.records:
+            count = record.row_count
+            if every_row_changes or record.level <= Priority.ERR:
+                self.rows += self._cut(record)
+            else:
+                self.rows += before[place : place + count]
+            place += count
+
+    def _cut(self, record: Record) -> list[Row]:
+        rows = rows_of(record, self.width if self.wraps_everything or record.is_error else None)
+        record.row_count = len(rows)
+        return rows
 
     def search(self, query: Pattern | None) -> None:
         """Look for something; what is visible stays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
 from dflashtui.tui.log.keys import LOG_KEYS
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from dflashtui.model.journal import JournalItem
-    from dflashtui.tui.log.record import Record, Source
+    from dflashtui.tui.log.record import Record, Source, SourcedItem
 
 DRAW_SECONDS = 0.1
 
@@ -45,8 +46,12 @@ No text of a host gets there."""
         self._renew()
 
     def append(self, items: Sequence[JournalItem], source: Source | None = None) -> None:
-        """Newer items; drawn at most ten times a second."""
-        self._intake.put(items, source)
+        """Newer items of one source; drawn at most ten times a second."""
+        self.append_merged([(source, item) for item in items])
+
+    def append_merged(self, items: Sequence[SourcedItem]) -> None:
+        """Newer items in one order of time."""
+        self._intake.put(items)
         if self._timer is None and self.is_running:
             self._take_in()
             self._timer = self.set_interval(DRAW_SECONDS, self._tick)
@@ -124,20 +129,30 @@ No text of a host gets there."""
         """Whether lines came a moment ago; at rest no timer runs."""
         return self._timer is not None
 
-    def _tick(self) -> None:
+    async def _tick(self) -> None:
         if self._intake or self._intake.dropped_count:
-            self._take_in()
+            await self._take_in_by_bites()
         elif self._timer is not None:
             self._timer.stop()
             self._timer = None
 
     def _take_in(self) -> None:
+        self._tell_dropped()
+        self._model.take(self._intake.take())
+        self._settle()
+
+    async def _take_in_by_bites(self) -> None:
+        """Keys come in between. Where a person reads, nothing moves for a moment: there it is done at once."""
+        if not self._model.is_following:
+            self._take_in()
+            return
+        self._tell_dropped()
+        for bite in self._intake.bites():
+            self._model.take(bite)
+            await asyncio.sleep(0)
+        self._settle()
+
+    def _tell_dropped(self) -> None:
         count, at = self._intake.take_dropped()
         if count and at:
             self._model.skip(count, at)
-        rows_dropped = 0
-        for source, items in self._intake.take():
-            self._model.append(items, source)
-            rows_dropped += self._model.rows_dropped
-        self._model.rows_dropped = rows_dropped
-        self._settle()
