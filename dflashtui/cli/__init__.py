@@ -7,9 +7,11 @@ import os
 import signal
 import sys
 import threading
+from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from dflashtui.cli.discreet import discreet_output, tell_own_fault
 from dflashtui.cli.parser import parse
 from dflashtui.cli.parser_commands import COMMANDS
 from dflashtui.errors import ConfigError, DflashError
@@ -38,7 +40,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _answered(argv: Sequence[str] | None) -> int:
     try:
-        return _run(parse(sys.argv[1:] if argv is None else argv))
+        options = parse(sys.argv[1:] if argv is None else argv)
+    except BrokenPipeError:
+        return _reader_is_gone()
+    with nullcontext() if options.command == "console" else discreet_output():
+        return _ended(options)
+
+
+def _ended(options: Options) -> int:
+    try:
+        return _run(options)
     except ConfigError as wrong:
         return _complain(wrong.problems, ExitCode.USAGE)
     except DflashError as failed:
@@ -47,10 +58,16 @@ def _answered(argv: Sequence[str] | None) -> int:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         return _reader_is_gone()
-    except BaseExceptionGroup as group:
-        if group.split(BrokenPipeError)[1] is not None:
-            raise
+    except Exception as fault:  # noqa: BLE001 - the one place that tells of our own faults
+        return _own_fault(fault)
+
+
+def _own_fault(fault: Exception) -> ExitCode:
+    """Python's own words would be raw, and its status, 1, would say that there are only warnings."""
+    if isinstance(fault, ExceptionGroup) and fault.split(BrokenPipeError)[1] is None:
         return _reader_is_gone()
+    tell_own_fault(fault)
+    return ExitCode.UNKNOWN
 
 
 def _reader_is_gone() -> ExitCode:

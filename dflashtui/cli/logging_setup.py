@@ -8,14 +8,19 @@ import sys
 from logging.handlers import RotatingFileHandler
 
 from dflashtui import paths
+from dflashtui.mask import masked
+from dflashtui.text import printable
 
 FORMAT = "%(asctime)s %(name)s %(levelname)s %(message)s"
 LIMIT_BYTES = 2**20
+LONGEST_LINE = 20_000
 
 
 def log_to_stderr() -> None:
     """Everything, for `-v`."""
-    logging.basicConfig(stream=sys.stderr, level=logging.DEBUG, format=FORMAT)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Discreet(FORMAT))
+    logging.basicConfig(handlers=[handler], level=logging.DEBUG)
     _quieten()
 
 
@@ -27,7 +32,8 @@ def log_to_file(*, verbose: bool) -> None:
         handler: logging.Handler = _PrivateFile(folder / paths.LOG_NAME, maxBytes=LIMIT_BYTES, backupCount=1)
     except OSError:
         handler = logging.NullHandler()
-    logging.basicConfig(handlers=[handler], level=logging.DEBUG if verbose else logging.WARNING, format=FORMAT)
+    handler.setFormatter(_Discreet(FORMAT))
+    logging.basicConfig(handlers=[handler], level=logging.DEBUG if verbose else logging.WARNING)
     _quieten()
 
 
@@ -35,6 +41,13 @@ def _quieten() -> None:
     """The log of asyncssh has whole command lines, which may hold secrets."""
     for name in ("asyncio", "asyncssh", "httpx", "httpcore"):
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+class _Discreet(logging.Formatter):
+    """Messages and tracebacks may quote a host: without secrets, and with nothing that a terminal acts upon."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return "\n".join(printable(masked(line), limit=LONGEST_LINE) for line in super().format(record).split("\n"))
 
 
 class _PrivateFile(RotatingFileHandler):

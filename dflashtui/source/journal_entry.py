@@ -1,4 +1,4 @@
-"""One line of `journalctl --output=json` as a value. Pure, about 10 µs a line."""
+"""One line of `journalctl --output=json` as a value, secrets in its text masked. Pure, about 12 µs a line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from dflashtui.errors import DecodeError
+from dflashtui.mask import masked
 from dflashtui.model.journal import JournalEntry, JournalGap, JournalItem, Priority
 from dflashtui.source.journal_argv import COREDUMP_STORED, JOURNAL_STARTED, JOURNAL_STOPPED, SUPPRESSED
 from dflashtui.text import decoded
@@ -80,7 +81,7 @@ def _entry(fields: Fields, units: Collection[str], manager: ManagerKind) -> Jour
         monotonic_usec=_count(fields, "__MONOTONIC_TIMESTAMP"),
         boot_id=_word(fields, "_BOOT_ID"),
         priority=PRIORITIES.get(_word(fields, "PRIORITY") or "", Priority.INFO),
-        message=message if type(message) is str else text_of(message),
+        message=masked(message if type(message) is str else text_of(message)),
         unit=_unit(fields, units, manager, from_manager=from_manager),
         from_manager=from_manager,
         invocation_id=_invocation_id(fields, from_manager=from_manager),
@@ -94,12 +95,15 @@ def _entry(fields: Fields, units: Collection[str], manager: ManagerKind) -> Jour
 
 
 def all_fields(printed: bytes, cursor: str) -> dict[str, str]:
-    """Every field of the entry with this cursor, by name; nothing if another one was printed. Raises `DecodeError`."""
+    """Every field of the entry with this cursor, by name, secrets masked; nothing if another one was printed.
+
+    Raises `DecodeError`.
+    """
     line = next((line for line in printed.split(b"\n") if line.startswith(b"{")), None)
     fields = _fields(line) if line else {}
     if fields.get("__CURSOR") != cursor:
         return {}
-    return {name: text_of(value) for name, value in sorted(fields.items())}
+    return {name: masked(text_of(value)) for name, value in sorted(fields.items())}
 
 
 def text_of(value: object) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Never, Protocol, Self
 
 from dflashtui.errors import CommandFailed, TransportLost
+from dflashtui.mask import masked
 from dflashtui.text import decoded, printable
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path, PurePosixPath
 
 OUTPUT_LIMIT_BYTES = 64 * 2**20
+MOST_WORDS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class Completed:
         if self.exit_status is None:
             raise TransportLost(self.host, f"{self.argv[0]}: the connection ended before its result came")
         if self.exit_status != 0:
-            raise CommandFailed(self.host, self.argv, self.exit_status, printable(decoded(self.stderr[-2000:]).strip()))
+            words = masked(decoded(self.stderr)).strip()[-MOST_WORDS:]
+            raise CommandFailed(self.host, self.argv, self.exit_status, printable(words))
         return self
 
 

@@ -6,22 +6,23 @@ import logging
 import sys
 
 from rich.text import Text
-from textual.app import App
 
 from dflashtui import paths
+from dflashtui.mask import masked
 from dflashtui.text import printable
+from dflashtui.tui.discreet import DiscreetApp
 
 LOG = logging.getLogger(__name__)
 
 
-class OwnFaults(App[int]):
+class OwnFaults(DiscreetApp):
     """An app that ends in order when it fails."""
 
     def _fatal_error(self) -> None:
         """In place of Textual's: that prints the local variables of every frame, and those may hold secrets."""
         error = sys.exc_info()[1]
         LOG.critical("the console failed", exc_info=error)
-        what = printable(f"{type(error).__name__}: {error}", limit=300)
+        what = printable(masked(f"{type(error).__name__}: {error}"), limit=300)
         self.panic(
             Text(
                 f"dflashtui ended by a fault of its own: {what}\n"

@@ -8,7 +8,9 @@ from textual import work
 from textual.binding import Binding
 
 from dflashtui.errors import DflashError
+from dflashtui.mask import masked
 from dflashtui.model.action import UnitAction, Verb
+from dflashtui.ops.masked_text import masked_lines
 from dflashtui.text import printable
 from dflashtui.tui import questions
 from dflashtui.tui.acting import wished
@@ -253,7 +255,7 @@ class MainScreen(Preflights):
         """Ask the host for what the snapshot does not hold."""
         try:
             text = await self.fleet.unit_file(subject.host, subject.name)
-            sheet.fill("unit file", tuple(_file_line(line) for line in text.splitlines()))
+            sheet.fill("unit file", tuple(map(_file_line, masked_lines(text.splitlines()))))
         except DflashError as error:
             sheet.fill("unit file", (cell(printable(str(error)), "warn"),))
         try:
@@ -299,4 +301,4 @@ def _file_line(line: str) -> Cell:
 
 
 def _property(name: str, value: str) -> Cell:
-    return ((f"{printable(name):<34} ", "dim"), (printable(value, limit=500), ""))
+    return ((f"{printable(name):<34} ", "dim"), (printable(masked(value), limit=500), ""))
