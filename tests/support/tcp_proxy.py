@@ -7,7 +7,6 @@ import struct
 import termios
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import cast
 
 CHUNK_BYTES = 65536
 WINDOW_CHUNKS = 8
@@ -173,7 +172,7 @@ def _on_its_way(writer: asyncio.StreamWriter) -> int:
     sock = writer.get_extra_info("socket")
     if writer.is_closing() or sock.fileno() < 0:
         return 0
-    waiting = cast("asyncio.WriteTransport", writer.transport).get_write_buffer_size()
+    waiting = writer.transport.get_write_buffer_size()
     return waiting + int(struct.unpack("i", fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4)))[0])
 
 
