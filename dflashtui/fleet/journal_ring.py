@@ -6,13 +6,13 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from dflashtui.model.journal import JournalEntry, JournalGap
-from dflashtui.source.journal_cursor import place, stands_at_or_before
+from dflashtui.source.journal_place import place, stands_at_or_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from dflashtui.model.journal import JournalItem
-    from dflashtui.source.journal_cursor import Place
+    from dflashtui.source.journal_place import Place
 
 RING_ITEMS = 500
 RING_CHARACTERS = 2**20

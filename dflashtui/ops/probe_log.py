@@ -9,7 +9,7 @@ from dflashtui.engines.phases import PhaseReader
 from dflashtui.fleet.causes import RunDiagnosis
 from dflashtui.model.journal import JournalEntry
 from dflashtui.model.probe import PhaseTime
-from dflashtui.source.journal_cursor import place, stands_at_or_before
+from dflashtui.source.journal_place import place, stands_at_or_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

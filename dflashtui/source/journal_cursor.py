@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-CURSOR = re.compile(r"s=([0-9a-f]{1,32});i=([0-9a-f]{1,16});b=([0-9a-f]{1,32});")
-"""`s`: sequence number id (one per life of a journald), `i`: sequence number, `b`: boot id, all hex."""
-
-SILENCE_SECONDS = 1.0
-DOUBT_SECONDS = 60.0
+from dflashtui.source.journal_doubt import Doubt
+from dflashtui.source.journal_place import Place, place
 
 
 @dataclass(slots=True)
@@ -24,6 +20,8 @@ class ResumePoint:
     """By the reader's own monotonic clock, in seconds."""
     behind_seconds: float = 0.0
     """How far the follower is behind the host's present."""
+    doubt: Doubt = field(default_factory=Doubt)
+    """Shared with its copies: what was read before may still turn out to have a hole."""
 
     def move(self, cursor: str, boot_id: str | None, now: float) -> None:
         """Reading has come that far."""
@@ -33,51 +31,6 @@ class ResumePoint:
     def go_back(self, earlier: ResumePoint) -> None:
         """What was read since did not reach anybody."""
         self.cursor, self.boot_id, self.moved_at = earlier.cursor, earlier.boot_id, earlier.moved_at
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What can be read off a cursor; systemd calls it opaque, so nothing may depend on it but words and order."""
-
-    seqnum_id: str
-    seqnum: int
-    boot_id: str
-
-
-def place(cursor: str | None) -> Place | None:
-    """`None` for a cursor in an unknown form."""
-    found = CURSOR.match(cursor or "")
-    return Place(found[1], int(found[2], 16), found[3]) if found else None
-
-
-def stands_at_or_before(cursor: str, mark: Place | None) -> bool:
-    """Whether the entry was numbered no later than `mark` by the same journald; unknown forms are not."""
-    here = place(cursor)
-    return bool(mark and here and here.seqnum_id == mark.seqnum_id and here.seqnum <= mark.seqnum)
-
-
-@dataclass(slots=True)
-class Doubt:
-    """When to ask whether something was vacuumed away from under a live follower, which says nothing of it.
-
-    A follower that was stopped, or whose reader was, jumps in sequence number after a silence; so does one whose
-    units are quiet while others write, so the question is asked once a minute at most.
-    """
-
-    asked_at: float | None = None
-
-    def arises(self, before: ResumePoint, cursor: str | None, now: float) -> bool:
-        """Whether to ask for the entry of `before`, now that `cursor` came next."""
-        silent = before.moved_at is not None and now - before.moved_at >= SILENCE_SECONDS
-        may_ask = self.asked_at is None or now - self.asked_at >= DOUBT_SECONDS
-        if not silent or not may_ask or not _jumps(place(before.cursor), place(cursor)):
-            return False
-        self.asked_at = now
-        return True
-
-
-def _jumps(before: Place | None, here: Place | None) -> bool:
-    return bool(before and here and before.seqnum_id == here.seqnum_id and here.seqnum > before.seqnum + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
@@ -20,14 +18,16 @@ from dflashtui.source.journal_argv import (
     newest_argv,
     up_to_cursor_argv,
 )
-from dflashtui.source.journal_cursor import Doubt, ResumePoint, Start, place, stands_at_or_before, start_at, start_since
+from dflashtui.source.journal_chunks import BEAT_SECONDS, chunks_of
+from dflashtui.source.journal_cursor import ResumePoint, Start, start_at, start_since
 from dflashtui.source.journal_history import first_entry, history_items
 from dflashtui.source.journal_lag import Lag
+from dflashtui.source.journal_place import place, stands_at_or_before
 from dflashtui.source.journal_reading import Reading
 from dflashtui.text import decoded, printable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from dflashtui.model.journal import JournalItem
     from dflashtui.source.journal_argv import JournalAccess, Narrowing
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 AHEAD = "the last entry that was read lies in the host's future (its clock was set back, or it was set up anew)"
 DISCARDED = "the host's journalctl did not understand the place where reading stopped"
+WHILE_READ = "the journal was vacuumed while it was read"
 TAIL_LINES = 200
 CAUGHT_UP_LIMIT_BYTES = 16 * 2**20
 
@@ -71,7 +72,6 @@ class Follower:
     resume: ResumePoint
     quota: Quota | None = None
     narrowing: Narrowing | None = None
-    _doubt: Doubt = field(default_factory=Doubt)
     _lag: Lag = field(default_factory=Lag)
 
     async def batches(self) -> AsyncGenerator[tuple[JournalItem, ...], None]:
@@ -79,8 +79,12 @@ class Follower:
         while True:
             start = await self._start()
             if start.gap:
+                self.resume.doubt.settle()
                 yield (_gap(start.gap),)
-            async with self.reader.transport.stream(self._argv(start)) as stream, _chunks(stream) as chunks:
+            async with (
+                self.reader.transport.stream(self._argv(start)) as stream,
+                chunks_of(stream, BEAT_SECONDS) as chunks,
+            ):
                 reading = self._reading(start)
                 async for chunk in chunks:
                     items = await self._read(reading, chunk)
@@ -108,9 +112,15 @@ class Follower:
         now = self.reader.clock()
         self._lag.note(items, now)
         self.resume.behind_seconds = self._lag.seconds
-        if items and self._doubt.arises(before, _first_cursor(items), now):
-            return (*await self._vacuumed_since(before), *items)
+        if self._doubts(before, items, now):
+            return (*await self._vacuumed_since(before, now), *items)
         return items
+
+    def _doubts(self, before: ResumePoint, items: Sequence[JournalItem], now: float) -> bool:
+        """Whether to ask if something was vacuumed: before what was read now, or earlier."""
+        doubt, silent = self.resume.doubt, now - before.moved_at if before.moved_at is not None else 0.0
+        doubt.note(before.cursor, self.resume.cursor, sum(1 for item in items if item.cursor), now)
+        return doubt.is_due(now, silent_seconds=silent, behind_seconds=self._lag.seconds)
 
     async def _start(self) -> Start:
         await self.reader.anchor(self.resume)
@@ -131,23 +141,33 @@ class Follower:
         passed = self.reader.clock() - self.resume.moved_at if self.resume.moved_at is not None else 0.0
         return start_since(max(0, int(clock) - int(passed) - 1), gap)
 
-    async def _vacuumed_since(self, before: ResumePoint) -> tuple[JournalGap, ...]:
-        """A gap, if the entry that was read last is gone. What was read is not lost if the question fails."""
+    async def _vacuumed_since(self, before: ResumePoint, now: float) -> tuple[JournalGap, ...]:
+        """A gap, if the entry is gone after which nothing is sure. What was read is not lost if the question fails."""
+        doubt, seconds = self.resume.doubt, now - self.resume.doubt.since_seconds
+        doubt.asked_at = now
         try:
-            found = await self.reader.ask(at_cursor_argv(self.reader.access, before.cursor or ""))
-            first = first_entry(found.check().stdout)
+            gap = await self._hole_after(doubt.since or "")
         except BaseException:
             self.resume.go_back(before)
             raise
-        start = start_at(before.cursor or "", first.cursor if first else None)
-        return (_gap(start.gap),) if start.gap else ()
+        is_here = doubt.since == before.cursor
+        doubt.settle()
+        if gap is None:
+            return ()
+        return (_gap(gap if is_here else f"{WHILE_READ}: lines of the last {seconds:.0f} s may be missing above"),)
+
+    async def _hole_after(self, cursor: str) -> str | None:
+        """What is missing behind an entry, in words; `None`: it is still there, and so is all that follows."""
+        found = await self.reader.ask(at_cursor_argv(self.reader.access, cursor))
+        first = first_entry(found.check().stdout)
+        return start_at(cursor, first.cursor if first else None).gap
 
     async def _skip_ahead(self, flooding: str) -> tuple[JournalItem, ...]:
         """Go to the newest entry; what the other units wrote on the way is read, of the flooding one the last lines."""
         access, start = self.reader.access, self.resume.cursor or ""
         newest = first_entry((await self.reader.ask(newest_argv(access))).check().stdout)
         others = follow_matches(self.units - {flooding}, access)
-        done = await self.reader.ask(from_cursor_argv(access, start, others), CAUGHT_UP_LIMIT_BYTES)
+        done = _checked(await self.reader.ask(from_cursor_argv(access, start, others), CAUGHT_UP_LIMIT_BYTES))
         goal = place(newest.cursor if newest else None)
         came_to = replace(self.resume)
         reading = Reading(came_to, self.units, access.manager, repeats=start)
@@ -157,19 +177,22 @@ class Follower:
         known = place(start)
         tail = await self._newest_of(flooding, newest.cursor) if newest else ()
         tail = tuple(item for item in tail if not item.cursor or not stands_at_or_before(item.cursor, known))
+        hole = await self._hole_after(self.resume.doubt.since or start)
         skipped = max(0, _between(start, newest.cursor if newest else None) - len(items) - len(tail))
         if newest:
             self.resume.move(newest.cursor, newest.boot_id, self.reader.clock())
         self._lag = Lag()
+        self.resume.doubt.settle()
         reason = f"{flooding} writes faster than its journal can be read: up to {skipped} lines were skipped"
         gap = JournalGap(at=datetime.now(UTC), reason=reason, unit=flooding, entries_lost=skipped)
         cut = (_gap("other units wrote too much to be read here"),) if done.truncated else ()
-        return (gap, *items, *cut, *tail)
+        return (*((_gap(hole),) if hole else ()), gap, *items, *cut, *tail)
 
     async def _newest_of(self, unit: str, cursor: str) -> tuple[JournalItem, ...]:
         """The last lines of a unit up to an entry: a flood that is over has its end on screen."""
         access = self.reader.access
-        done = await self.reader.ask(up_to_cursor_argv(access, cursor, (unit,), TAIL_LINES), CAUGHT_UP_LIMIT_BYTES)
+        argv = up_to_cursor_argv(access, cursor, (unit,), TAIL_LINES)
+        done = _checked(await self.reader.ask(argv, CAUGHT_UP_LIMIT_BYTES))
         return history_items(done, unit, access.manager, lines=TAIL_LINES, before=None)
 
 
@@ -177,8 +200,9 @@ def _gap(reason: str) -> JournalGap:
     return JournalGap(at=datetime.now(UTC), reason=reason)
 
 
-def _first_cursor(items: tuple[JournalItem, ...]) -> str | None:
-    return next((item.cursor for item in items if item.cursor), None)
+def _checked(done: Completed) -> Completed:
+    """What was cut at its limit has no status of its own."""
+    return done if done.truncated else done.check()
 
 
 def _between(first: str, last: str | None) -> int:
@@ -187,17 +211,6 @@ def _between(first: str, last: str | None) -> int:
     if not here or not there or here.seqnum_id != there.seqnum_id:
         return 0
     return max(0, there.seqnum - here.seqnum)
-
-
-@asynccontextmanager
-async def _chunks(stream: Stream) -> AsyncIterator[AsyncIterator[bytes]]:
-    """A stream's chunks; an iterator that is left half-way is closed here and not by the garbage collector."""
-    chunks = aiter(stream)
-    try:
-        yield chunks
-    finally:
-        if isinstance(chunks, AsyncGenerator):
-            await chunks.aclose()
 
 
 def _ended(host: str, stream: Stream) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dflashtui.errors import DecodeError
 from dflashtui.model.journal import JournalEntry, JournalGap
-from dflashtui.source.journal_cursor import place
 from dflashtui.source.journal_entry import STARTED, decode
+from dflashtui.source.journal_place import place
 from dflashtui.source.journal_shed import Shedder, unit_name
 
 if TYPE_CHECKING:

@@ -65,6 +65,8 @@ class FakeHost:
         """Followers are told of new entries by `tell_followers` only, as journald does it every 250 ms."""
         self.seqnum_id, self.boot_id, self.seqnum, self.now_usec = "5" * 32, "b" * 32, 0, START_USEC
         self.answers: dict[tuple[str, ...], Completed] = {}
+        self.fails: Callable[[tuple[str, ...]], bool] = lambda _argv: False
+        """Which commands of journalctl end with status 1."""
 
     # what happens on the host
 
@@ -137,6 +139,8 @@ class FakeHost:
         return Completed(self.host, tuple(argv), status, stdout, stderr)
 
     def _journalctl(self, argv: Sequence[str], asked: Asked) -> Completed:
+        if self.fails(tuple(argv)):
+            return self._done(argv, b"", 1, b"Failed to iterate through journal: No buffer space available\n")
         if asked.cursor and not asked.cursor.startswith("s="):
             return self._done(argv, b"", 1, b"Failed to seek to cursor: Invalid argument\n")
         return self._done(argv, b"".join(map(line_of, self._selected(asked))))

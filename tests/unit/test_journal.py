@@ -11,15 +11,19 @@ import pytest
 
 from dflashtui.errors import CommandFailed, SourceUnavailable, TransportLost
 from dflashtui.model.journal import JournalEntry, JournalGap
+from dflashtui.source import journal_follow
 from dflashtui.source.journal import JournalReader
 from dflashtui.source.journal_access import journal_access
 from dflashtui.source.journal_argv import JournalAccess
-from dflashtui.source.journal_cursor import SILENCE_SECONDS, ResumePoint
+from dflashtui.source.journal_cursor import ResumePoint
+from dflashtui.source.journal_doubt import LATE_SECONDS, SILENCE_SECONDS
+from dflashtui.source.journal_follow import WHILE_READ
 from dflashtui.source.journal_history import TOO_MUCH, history_items
 from dflashtui.source.journal_lag import FLOOD_LINES
 from dflashtui.source.journal_reading import REBOOTED
 from dflashtui.source.journal_shed import Quota
 from dflashtui.transport.base import Completed
+from tests.faults.marks import fault
 from tests.unit.journal_fakes import FakeHost, line_of
 
 if TYPE_CHECKING:
@@ -143,6 +147,121 @@ async def test_what_is_vacuumed_away_from_under_a_follower_is_told(host: FakeHos
     assert isinstance(gap, JournalGap)
     assert "vacuumed" in gap.reason
     assert texts((line,)) == ["line 2"]
+
+
+@fault("D3", how="lines are vacuumed between two others, no silence", result="a gap line, a minute later at most")
+async def test_what_is_vacuumed_without_a_silence_is_told_too(host: FakeHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_follow, "BEAT_SECONDS", 0.01)
+    now = [100.0]
+    reader = JournalReader(host, JournalAccess(), clock=lambda: now[0])
+    host.log("old")
+    resume = ResumePoint()
+    async with aclosing(reader.follow({A}, resume)) as batches:
+        await _come_near(host, batches)
+        host.lags = True
+        for number in range(5):
+            host.log(f"line {number}")
+        host.vacuum(keep=1)
+        del host.followers[0].untold[1:4]
+        host.tell_followers()
+        assert texts(await anext(batches)) == ["line 0"]
+        assert texts(await anext(batches)) == ["line 4"]
+        told = asyncio.ensure_future(anext(batches))
+        now[0] += LATE_SECONDS
+        (gap,) = await told
+    assert isinstance(gap, JournalGap)
+    assert gap.unit is None
+    assert gap.text == f"{WHILE_READ}: lines of the last 60 s may be missing above"
+    assert resume.doubt.since is None
+
+
+async def test_what_was_unsure_when_the_link_was_lost_is_asked_over_the_next_one(host: FakeHost) -> None:
+    now = [100.0]
+    reader = JournalReader(host, JournalAccess(), clock=lambda: now[0])
+    host.log("old")
+    resume = ResumePoint()
+    async with aclosing(reader.follow({A}, resume)) as batches:
+        await _come_near(host, batches)
+        host.log("of another unit", B)
+        host.log("new")
+        assert texts(await anext(batches)) == ["new"]
+    host.vacuum(keep=1)
+    now[0] += LATE_SECONDS
+    async with aclosing(reader.follow({A}, resume)) as batches:
+        host.log("newer")
+        assert [text for text in texts(await anext(batches)) if WHILE_READ in text]
+
+
+async def test_units_that_are_not_followed_make_no_gap(host: FakeHost) -> None:
+    now = [100.0]
+    reader = JournalReader(host, JournalAccess(), clock=lambda: now[0])
+    host.log("old")
+    async with aclosing(reader.follow({A}, ResumePoint())) as batches:
+        await _come_near(host, batches)
+        for number in range(5):
+            host.log("of another unit", B)
+            host.log(f"line {number}")
+            now[0] += LATE_SECONDS
+            assert texts(await anext(batches)) == [f"line {number}"]
+    questions = [argv for argv in host.asked if any("--cursor=" in word for word in argv) and "--lines=1" in argv]
+    assert len(questions) == 6, "one at the start, one a minute"
+
+
+@pytest.mark.parametrize("failing", ["_PID=1", "--reverse"])
+async def test_a_reading_that_fails_while_a_flood_is_skipped_loses_nothing(host: FakeHost, failing: str) -> None:
+    now = [host.now_usec / 1_000_000]
+    reader = JournalReader(host, JournalAccess(), clock=lambda: now[0])
+    host.log("old")
+    resume = ResumePoint()
+    await reader.anchor(resume)
+    host.lags = True
+    async with aclosing(reader.follow({A, B}, resume, quota=Quota())) as batches:
+        await _come_near(host, batches)
+        for number in range(FLOOD_LINES):
+            host.log(f"flood {number}")
+        host.log("quiet", B)
+        now[0] += 60
+        host.tell_followers()
+        host.fails = lambda argv: failing in argv and "--follow" not in argv
+        with pytest.raises(CommandFailed, match="No buffer space"):
+            async for _ in batches:
+                pass
+    assert resume.cursor != host.entries[-1]["__CURSOR"]
+
+
+async def test_what_is_vacuumed_while_a_flood_is_skipped_is_told_to_all(host: FakeHost) -> None:
+    now = [host.now_usec / 1_000_000]
+    reader = JournalReader(host, JournalAccess(), clock=lambda: now[0])
+    host.log("old")
+    resume = ResumePoint()
+    await reader.anchor(resume)
+    host.lags = True
+    async with aclosing(reader.follow({A, B}, resume, quota=Quota())) as batches:
+        await _come_near(host, batches)
+        for number in range(FLOOD_LINES + 500):
+            host.log(f"flood {number}")
+        now[0] += 60
+        host.tell_followers()
+        host.log("quiet, never read", B)
+        host.log("newest")
+        host.vacuum(keep=1)
+        seen = [item async for item in _until(batches, lambda: resume.cursor == host.entries[-1]["__CURSOR"])]
+    assert [item.unit for item in seen if isinstance(item, JournalGap) and "vacuumed" in item.text] == [None]
+
+
+@fault("D5", how="reading goes on behind an entry of another unit", result="the first entry is there")
+async def test_reading_goes_on_behind_an_entry_that_the_filter_does_not_match(
+    host: FakeHost, reader: JournalReader
+) -> None:
+    host.log("old")
+    resume = ResumePoint()
+    host.log("of another unit", B)
+    await reader.anchor(resume)
+    for number in range(3):
+        host.log(f"line {number}")
+    async with aclosing(reader.follow({A}, resume)) as batches:
+        seen = [text for _ in range(3) for text in texts(await anext(batches))]
+    assert seen == ["line 0", "line 1", "line 2"]
 
 
 async def test_a_follower_that_a_flood_left_behind_skips_it_and_nothing_else(host: FakeHost) -> None:

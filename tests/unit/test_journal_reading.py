@@ -3,11 +3,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dflashtui.model.journal import JournalEntry, JournalGap
-from dflashtui.source.journal_cursor import Doubt, ResumePoint, place, stands_at_or_before, start_at
+from dflashtui.source.journal_cursor import ResumePoint, start_at
+from dflashtui.source.journal_doubt import LATE_SECONDS, SOON_SECONDS, Doubt
+from dflashtui.source.journal_place import place, stands_at_or_before
 from dflashtui.source.journal_reading import OVERRUN, REBOOTED, UNREADABLE, LineSplitter, Reading
 from dflashtui.source.journal_shed import Quota, Shedder, unit_name
 from tests.faults.marks import fault
@@ -144,12 +147,33 @@ def test_order_is_read_off_cursors_of_one_journal_only() -> None:
     assert not stands_at_or_before(cursor(1), None)
 
 
-def test_doubt_arises_after_a_silence_with_a_jump_once_a_minute() -> None:
-    doubt, before = Doubt(), ResumePoint(cursor(5), moved_at=100.0)
-    assert not doubt.arises(before, cursor(9), 100.5)
-    assert not doubt.arises(before, cursor(6), 110.0)
-    assert not doubt.arises(before, cursor(9, seqnum_id="6" * 32), 110.0)
-    assert not doubt.arises(ResumePoint(), cursor(9), 110.0)
-    assert doubt.arises(before, cursor(9), 110.0)
-    assert not doubt.arises(before, cursor(9), 120.0)
-    assert doubt.arises(before, cursor(9), 170.0)
+@pytest.mark.parametrize(
+    ("before", "last", "count", "expected"),
+    [
+        (cursor(5), cursor(6), 1, None),
+        (cursor(5), cursor(9), 4, None),
+        (cursor(5), cursor(9, seqnum_id="6" * 32), 1, None),
+        (None, cursor(9), 1, None),
+        (cursor(5), cursor(9), 3, cursor(5)),
+    ],
+)
+def test_numbers_that_jump_are_kept_in_mind(before: str | None, last: str, count: int, expected: str | None) -> None:
+    doubt = Doubt()
+    doubt.note(before, last, count, 100.0)
+    assert doubt.since == expected
+    doubt.note(cursor(20), cursor(40), 1, 101.0)
+    assert doubt.since == (expected or cursor(20)), "the first jump stays"
+
+
+def test_the_host_is_asked_at_once_where_a_hole_is_likely_and_else_once_a_minute() -> None:
+    doubt = Doubt()
+    assert not doubt.is_due(100.0, silent_seconds=50.0, behind_seconds=50.0)
+    doubt.note(cursor(5), cursor(9), 1, 100.0)
+    assert not doubt.is_due(100.0, silent_seconds=0.5, behind_seconds=0.5)
+    assert doubt.is_due(100.0, silent_seconds=1.0, behind_seconds=0.0)
+    assert doubt.is_due(100.0, silent_seconds=0.0, behind_seconds=1.0)
+    assert doubt.is_due(100.0 + LATE_SECONDS, silent_seconds=0.0, behind_seconds=0.0)
+    doubt.asked_at = 100.0
+    assert not doubt.is_due(100.0 + SOON_SECONDS, silent_seconds=30.0, behind_seconds=0.0)
+    assert doubt.is_due(100.0 + SOON_SECONDS, silent_seconds=0.0, behind_seconds=2.0)
+    assert doubt.is_due(100.0 + LATE_SECONDS, silent_seconds=0.0, behind_seconds=0.0)

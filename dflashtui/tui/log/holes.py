@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dflashtui.source.journal_cursor import place, stands_at_or_before
+from dflashtui.source.journal_place import place, stands_at_or_before
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
