@@ -25,6 +25,7 @@ from dflashtui.tui import garbage
 from dflashtui.tui.journal.following import _merge_into
 from dflashtui.tui.log.record import Source
 from dflashtui.tui.log.widget import LogPane
+from dflashtui.tui.threads import take_turns_quickly
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -56,6 +57,7 @@ class LogApp(garbage.TidiesWhenQuiet[None]):
     def on_mount(self) -> None:
         """Begin as the console does."""
         garbage.watch()
+        take_turns_quickly()
         self.query_one(LogPane).focus_lines()
         self.run_worker(self._flood(), group="flood")
 

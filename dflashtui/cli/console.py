@@ -9,6 +9,7 @@ from dflashtui import paths
 from dflashtui.config.file import find
 from dflashtui.tui import garbage
 from dflashtui.tui.start import run
+from dflashtui.tui.threads import take_turns_quickly
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +50,7 @@ def _config(options: Options) -> Config:
 def _fleet(config: Config, options: Options) -> Fleet:
     """Called behind the first picture: what was imported until then is never garbage, what comes now may be."""
     garbage.watch()
+    take_turns_quickly()
     if options.demo:
         from dflashtui.demo.fleet import DemoFleet
 

@@ -129,3 +129,16 @@ async def test_the_number_of_rows_lays_nothing_out_anew(monkeypatch: pytest.Monk
         assert (lines.virtual_size.height, lines.vertical_scrollbar.window_virtual_size) == (100, 100)
         assert lines.is_vertical_scroll_end
         assert not laid_out
+
+
+async def test_the_places_of_letters_are_told_to_the_mouse_and_not_painted() -> None:
+    app = PaneApp()
+    async with app.run_test(size=(100, 30)) as pilot:
+        pane = app.query_one(LogPane)
+        pane.show("gpu-a", "a.service", numbered(5))
+        await pilot.pause()
+        lines = app.query_one(LogLines)
+        painted = lines.render_lines(lines.size.region)[0]
+        assert not any("offset" in segment.style.meta for segment in painted if segment.style)
+        asked = lines.render_line(0)
+        assert [segment.style.meta["offset"][0] for segment in asked if segment.style][:2] == [0, 3]

@@ -82,6 +82,8 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
         self._look: Look | None = None
         self._strips: FIFOCache[Hashable, Strip] = FIFOCache(CACHED_STRIPS)
         self._is_settling = False
+        self._is_painting = False
+        """Places of letters make every style one of its own, which costs more than all the rest of painting."""
         self._first_row = 0
         """Number of the first row: rows keep their numbers when older ones come or go, so that a selection stays."""
 
@@ -221,28 +223,34 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
                 self.post_message(self.Entered())
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The visible part, as the compositor takes it."""
-        return [freed_by_itself(strip) for strip in super().render_lines(crop)]
+        """The visible part, to be painted."""
+        self._is_painting = True
+        try:
+            return [freed_by_itself(strip) for strip in super().render_lines(crop)]
+        finally:
+            self._is_painting = False
 
     def render_line(self, y: int) -> Strip:
-        """A row of the visible part."""
+        """A row of the visible part; with the places of its letters, when Textual asks what the mouse is on."""
         place = y + self.scroll_offset.y
         rows = self.model.view.rows
         if place < len(rows):
-            return self._selected(self._row(rows[place], place + self._first_row), place + self._first_row)
+            number = place + self._first_row
+            drawn = self._selected(self._row(rows[place]), number)
+            return drawn if self._is_painting else drawn.apply_offsets(0, number)
         if y == 0 and not rows:
             return self._words()
         return Strip.blank(self._width, self.rich_style)
 
-    def _row(self, row: Row, number: int) -> Strip:
+    def _row(self, row: Row) -> Strip:
         record = row.record
         place = Place(
             record is self.model.cursor, self.has_focus, self._before(record), self._today(), self._is_selected(record)
         )
-        key = (number, record.seq, row[1:], record.count, record.is_marked, record.is_folded, place)
+        key = (record.seq, row[1:], record.count, record.is_marked, record.is_folded, place)
         drawn = self._strips.get(key)
         if drawn is None:
-            drawn = self._strips[key] = strip(row, self.look, place).apply_offsets(0, number)
+            drawn = self._strips[key] = strip(row, self.look, place)
         return drawn
 
     def _is_selected(self, record: Record) -> bool:
@@ -298,7 +306,7 @@ class LogLines(ScrollView, can_focus=True, inherit_bindings=False):
         chosen = range(max(0, first), min(last, len(rows) - 1) + 1)
         if not chosen:
             return None
-        texts = [self._row(rows[place], place + self._first_row).text for place in chosen]
+        texts = [self._row(rows[place]).text for place in chosen]
         if selection.end:
             texts[-1] = texts[-1][: selection.end.x]
         if selection.start:
