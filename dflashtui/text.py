@@ -36,7 +36,8 @@ def printable(text: str, *, limit: int = 4096) -> str:
     cut = text if len(text) <= limit else text[: limit - 1] + ELLIPSIS
     if HARMLESS_ASCII.match(cut):
         return cut
-    return _marks_bounded("".join(map(_visible, ESCAPE_SEQUENCE.sub("", cut))))
+    shown = _marks_bounded("".join(map(_visible, ESCAPE_SEQUENCE.sub("", cut))))
+    return shown if len(shown) <= limit else shown[: limit - 1] + ELLIPSIS  # one character may be shown as six
 
 
 @lru_cache(maxsize=4096)

@@ -95,7 +95,10 @@ def model_names(body: bytes) -> list[str]:
 
 
 def _object(payload: bytes) -> dict[str, Any]:
-    found = json.loads(payload)
+    try:
+        found = json.loads(payload)
+    except RecursionError:
+        raise ValueError("JSON within JSON without end") from None
     if not isinstance(found, dict):
         raise ValueError("no JSON object")  # noqa: TRY004 - as for what is no JSON at all
     return found

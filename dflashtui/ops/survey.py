@@ -144,6 +144,6 @@ def _fact(line: bytes) -> dict[str, Any]:
     """Nothing, for a line that is none of the survey's: a start-up file of the environment may print, too."""
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

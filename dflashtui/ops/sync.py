@@ -176,10 +176,11 @@ class _Wanted:
         """One line of it; what is for people goes on to them."""
         try:
             fact = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
+            fact = None
+        if not isinstance(fact, dict):
             self._tell(line)
-            return
-        if "wants" in fact:
+        elif "wants" in fact:
             self._numbers.append(int(fact["wants"]))
         elif "ready" in fact:
             self._tell(f"{fact['ready']} files have to go over, {fact['bytes']} bytes")

@@ -27,11 +27,20 @@ class Boot(Value):
 
 def boots_of(printed: bytes) -> tuple[Boot, ...]:
     """Newest first; lines in another form are left out."""
-    found = (LINE.match(line) for line in decoded(printed).splitlines())
-    boots = [
-        Boot(number=int(one[1]), boot_id=one[2], first_at=_at(one[3]), last_at=_at(one[4])) for one in found if one
-    ]
-    return tuple(sorted(boots, key=lambda boot: boot.first_at, reverse=True))
+    boots = (_boot(line) for line in decoded(printed).splitlines())
+    return tuple(sorted(filter(None, boots), key=lambda boot: boot.first_at, reverse=True))
+
+
+def _boot(line: str) -> Boot | None:
+    found = LINE.match(line)
+    try:
+        return _value(found) if found else None
+    except ValueError:  # digits that are no time of any day
+        return None
+
+
+def _value(found: re.Match[str]) -> Boot:
+    return Boot(number=int(found[1]), boot_id=found[2], first_at=_at(found[3]), last_at=_at(found[4]))
 
 
 def _at(text: str) -> datetime:

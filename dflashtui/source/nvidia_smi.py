@@ -26,7 +26,7 @@ MIB = 1024 * 1024
 FORMAT = "--format=csv,noheader,nounits"
 COMPUTE_APPS = ("nvidia-smi", "--query-compute-apps=pid,used_memory,gpu_uuid,process_name", FORMAT)
 BAD_FIELD = re.compile(r'Field "([^"]+)" is not a valid field to query')
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 LOST = re.compile(r"\[?(GPU is lost|GPU requires reset|Unknown Error)\]?")
 """In place of a value: this GPU does not answer. Other words (`[N/A]`, `[Not Supported]`, `ERR!`) are of that value."""
 FAILURES = {

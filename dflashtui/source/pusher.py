@@ -152,7 +152,7 @@ def _prepared(answer: Mapping[str, Any]) -> Prepared:
 def _json(line: bytes) -> dict[str, Any]:
     try:
         found = json.loads(line)
-    except ValueError as wrong:
+    except (ValueError, RecursionError) as wrong:
         raise DecodeError(pusher_values.SOURCE, line) from wrong
     if not isinstance(found, dict):
         raise DecodeError(pusher_values.SOURCE, line)

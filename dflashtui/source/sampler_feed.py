@@ -68,7 +68,7 @@ def parse_tick(line: bytes, *, at: datetime, boot_id: str | None = None) -> Host
 def _json(line: bytes) -> dict[str, Any]:
     try:
         found = json.loads(line, parse_constant=_refuse)
-    except ValueError as wrong:
+    except (ValueError, RecursionError) as wrong:
         raise DecodeError(SOURCE, line) from wrong
     if not isinstance(found, dict):
         raise DecodeError(SOURCE, line)
