@@ -24,7 +24,8 @@ from dflashtui.fleet.journal_logs import UnitLogs
 from dflashtui.model.journal import JournalEntry, JournalGap
 from dflashtui.source.journal import JournalReader
 from dflashtui.source.journal_access import journal_access
-from dflashtui.source.journal_argv import KERNEL_MISSED
+from dflashtui.source.journal_adopt import has_own_lines
+from dflashtui.source.journal_argv import KERNEL, KERNEL_MISSED
 from dflashtui.source.journal_cursor import ResumePoint
 from dflashtui.source.journal_pieces import joined
 from dflashtui.source.journal_shed import Quota
@@ -226,7 +227,7 @@ class JournalHub:
             self._units_changed()
 
     async def _items(self, unit: str, lines: int) -> AsyncGenerator[tuple[JournalItem, ...], None]:
-        trouble = await self._look_back(unit, lines)
+        trouble = await self._look_back(unit, lines) or await self._whereabouts(unit, lines)
         with self._logs.open(unit, lines) as (newest, feed):
             yield joined((*((self._gap(trouble, unit),) if trouble else ()), *newest))
             while True:
@@ -252,6 +253,15 @@ class JournalHub:
                 return f"older lines cannot be read: {trouble}"
             else:
                 return None
+        return None
+
+    async def _whereabouts(self, unit: str, lines: int) -> str | None:
+        """Why there are few lines of a unit, or none of its own; silence alone would be waited for without end."""
+        known = self._logs.ring(unit).newest(lines)
+        if self._reader is None or unit == KERNEL or (len(known) >= lines and has_own_lines(known)):
+            return None
+        with suppress(DflashError):
+            return await self._reader.whereabouts(unit)
         return None
 
     async def _read_back(self, reader: JournalReader, unit: str, lines: int) -> None:

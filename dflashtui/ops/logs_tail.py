@@ -15,6 +15,7 @@ from dflashtui.model.journal import JournalEntry
 from dflashtui.ops.logs_merge import LogMerge
 from dflashtui.source.journal import JournalReader
 from dflashtui.source.journal_access import journal_access
+from dflashtui.source.journal_adopt import has_own_lines
 from dflashtui.source.journal_argv import KERNEL, Narrowing
 from dflashtui.source.journal_cursor import ResumePoint
 from dflashtui.source.journal_pieces import joined
@@ -177,8 +178,14 @@ class HostTail:
         options, merge = self.options, LogMerge()
         for unit in self._units:
             items = await reader.history(unit, lines=options.lines, narrowing=options.narrowing)
+            await self._tell_whereabouts(reader, unit, items)
             merge.put(unit, filter(self._wants, items), 0.0)
         return tuple(item for _, item in merge.rest())
+
+    async def _tell_whereabouts(self, reader: JournalReader, unit: str, items: tuple[JournalItem, ...]) -> None:
+        """Say why a unit has no line of its own here, where the host knows it."""
+        if unit != KERNEL and not has_own_lines(items) and (why := await reader.whereabouts(unit)):
+            self.warn(f"{printable(self.source.host)}: {printable(unit)}: {why}")
 
     @property
     def _units(self) -> tuple[str, ...]:

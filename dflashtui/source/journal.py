@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from dflashtui.errors import CommandTimeout
+from dflashtui.errors import CommandTimeout, SourceUnavailable
+from dflashtui.model.journal import JournalGap
 from dflashtui.source.journal_access import complete
 from dflashtui.source.journal_adopt import adopted, has_own_lines
 from dflashtui.source.journal_argv import (
@@ -23,6 +25,7 @@ from dflashtui.source.journal_entry import all_fields
 from dflashtui.source.journal_follow import Follower
 from dflashtui.source.journal_history import HISTORY_LIMIT_BYTES, first_entry, history_items
 from dflashtui.source.journal_page import limit_bytes, page_argv, page_items
+from dflashtui.source.journal_where import damaged, where, where_argv
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
@@ -104,7 +107,15 @@ class JournalReader:
         done = await self.ask(argv, HISTORY_LIMIT_BYTES)
         if not done.truncated:
             done.check()
-        return history_items(done, unit, self.access.manager, lines=lines, before=before)
+        items = history_items(done, unit, self.access.manager, lines=lines, before=before)
+        trouble = damaged(done.stderr) if before is None else None
+        return (_gap_before(items, trouble, unit), *items) if trouble else items
+
+    async def whereabouts(self, unit: str) -> str | None:
+        """Why the journal may have fewer lines of a unit than it wrote, in words. Raises `TransportLost`."""
+        with suppress(SourceUnavailable, CommandTimeout):
+            return where(await self.ask(where_argv(unit, self.access.manager)))
+        return None
 
     async def page(self, unit: str, query: JournalQuery) -> tuple[JournalItem, ...]:
         """What a query asks for, oldest first. Raises as `history`."""
@@ -128,6 +139,10 @@ class JournalReader:
         """Run a command. Raises `CommandTimeout`, `TransportLost`, `SourceUnavailable` if there is no journalctl."""
         async with _time_limit(self.transport.host, argv):
             return complete(await self.transport.run(argv, output_limit_bytes=limit_bytes), self.transport.host)
+
+
+def _gap_before(items: Sequence[JournalItem], reason: str, unit: str) -> JournalGap:
+    return JournalGap(at=items[0].at if items else datetime.now(UTC), reason=reason, unit=unit)
 
 
 @asynccontextmanager
