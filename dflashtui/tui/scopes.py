@@ -5,6 +5,7 @@ from __future__ import annotations
 from dflashtui.tui.app import DflashApp
 from dflashtui.tui.changes.diff_screen import DiffScreen
 from dflashtui.tui.changes.result_screen import ResultScreen
+from dflashtui.tui.compare.picking import PickScreen
 from dflashtui.tui.compare.screen import CompareScreen
 from dflashtui.tui.crash.card import CrashCard
 from dflashtui.tui.crash.command import CommandScreen
@@ -41,4 +42,5 @@ SCOPES = (
     PreflightScreen,
     FixScreen,
     CompareScreen,
+    PickScreen,
 )

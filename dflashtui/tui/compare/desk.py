@@ -10,6 +10,7 @@ from dflashtui.errors import ConfigError, DflashError
 from dflashtui.model.comparison import Remark
 from dflashtui.ops.fleet_transport import FleetTransport
 from dflashtui.tui.compare.screen import CompareScreen
+from dflashtui.tui.compare.syncing import SyncDesk
 from dflashtui.tui.crash.later import run_later
 
 if TYPE_CHECKING:
@@ -28,13 +29,20 @@ class CompareDesk:
 
     def __init__(self, screen: Shell) -> None:
         self._screen = screen
+        self._sync = SyncDesk(screen)
 
     def open(self, pairing: Pairing) -> None:
         """Show the screen at once; it asks to be filled."""
-        self._screen.app.push_screen(CompareScreen(pairing, self._read_again))
+        self._screen.app.push_screen(CompareScreen(pairing, self._sync.may_change, self._want))
 
-    def _read_again(self, sheet: CompareScreen) -> None:
-        run_later(sheet, "compare", self._read, sheet)
+    def _want(self, sheet: CompareScreen, wish: str) -> None:
+        match wish:
+            case "sync":
+                run_later(self._screen, "sync", self._sync.sync, sheet)
+            case "undo":
+                run_later(self._screen, "sync", self._sync.undo, sheet)
+            case _:
+                run_later(sheet, "compare", self._read, sheet)
 
     async def _read(self, sheet: CompareScreen) -> None:
         """All hosts side by side; one that cannot be read is told."""

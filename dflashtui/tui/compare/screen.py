@@ -14,6 +14,7 @@ from textual.widgets import Static
 from dflashtui.text import printable
 from dflashtui.tui.bar import content_of, lines_of
 from dflashtui.tui.compare import words
+from dflashtui.tui.compare.directions import directions
 from dflashtui.tui.details.parts import folded
 from dflashtui.tui.rows.words import unit_label
 from dflashtui.tui.styled import Cell, cell
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from dflashtui.model.comparison import Comparison
+    from dflashtui.tui.compare.directions import Direction
     from dflashtui.tui.compare.pairing import Pairing
 
 LEAST_WIDTH = 20
@@ -37,7 +39,8 @@ class CompareScreen(ModalScreen[None]):
 
     HELP = (
         "What differs, what decides about binaries first; `×`: a rule says that it cannot run so. `a` shows what is "
-        "equal, too, `r` reads again, `c` copies, `escape` leaves."
+        "equal, too, `s` makes packages of one host like those of another and `u` puts them back (both ask first), `r` "
+        "reads again, `c` copies, `escape` leaves."
     )
     CSS_PATH = "compare.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-w40"), (80, "-w80")]  # noqa: RUF012 - Textual declares it so
@@ -45,6 +48,13 @@ class CompareScreen(ModalScreen[None]):
         Binding("escape,q,equals_sign", "leave", "close", id="compare.leave"),
         Binding("a", "every", "all / differences", id="compare.all", tooltip="What is equal, too; again: what differs"),
         Binding("r,ctrl+r,f5", "again", "read again", id="compare.again", tooltip="Read the hosts again"),
+        Binding(
+            "s", "sync", "sync", id="compare.sync",
+            tooltip="Make packages of one host like those of another; shows the plan, and asks",
+        ),
+        Binding(
+            "u", "undo", "put back", id="compare.undo", tooltip="Put back what the last sync of a host replaced; asks"
+        ),
         Binding("j,down", "scroll(1)", "down", show=False, id="compare.down"),
         Binding("k,up", "scroll(-1)", "up", show=False, id="compare.up"),
         Binding("g,home", "far(-1)", "top", show=False, id="compare.first"),
@@ -52,14 +62,20 @@ class CompareScreen(ModalScreen[None]):
         Binding("ctrl+d,pagedown,space", "page(1)", "page down", show=False, id="compare.page_down"),
         Binding("ctrl+u,pageup", "page(-1)", "page up", show=False, id="compare.page_up"),
         Binding("c", "copy", "copy", id="compare.copy", tooltip="Copy what is shown"),
-    ]
+    ]  # fmt: skip
 
-    def __init__(self, pairing: Pairing, read: Callable[[CompareScreen], object]) -> None:
-        """`read` begins to read the hosts, and calls `fill` when it has."""
+    def __init__(
+        self,
+        pairing: Pairing,
+        may_change: Callable[[str], bool],
+        want: Callable[[CompareScreen, str], object],
+    ) -> None:
+        """`may_change`: whether anything may be run on a host. Wishes: `again` (then `fill`), `sync`, `undo`."""
         super().__init__()
         self.pairing = pairing
-        self._read = read
-        self._comparison: Comparison | None = None
+        self._may_change = may_change
+        self._wish = want
+        self.comparison: Comparison | None = None
         self._began: float | None = None
         self._shows_all = False
         self._text = Static(markup=False)
@@ -88,7 +104,7 @@ class CompareScreen(ModalScreen[None]):
 
     def fill(self, comparison: Comparison) -> None:
         """What the hosts have said."""
-        self._comparison, self._began = comparison, None
+        self.comparison, self._began = comparison, None
         if self.is_mounted:
             self._draw()
 
@@ -96,11 +112,19 @@ class CompareScreen(ModalScreen[None]):
         """What can be done now."""
         match action:
             case "every" | "copy":
-                return self._comparison is not None
+                return self.comparison is not None
             case "again":
                 return self._began is None
+            case "sync":
+                return bool(self._ways)
+            case "undo":
+                return self.comparison is not None and any(map(self._may_change, self.comparison.hosts))
             case _:
                 return super().check_action(action, parameters)
+
+    @property
+    def _ways(self) -> tuple[Direction, ...]:
+        return directions(self.pairing, self.comparison, self._may_change) if self._began is None else ()
 
     def _draw(self) -> None:
         width = max(LEAST_WIDTH, self.query_one("#page").size.width - 1)
@@ -109,17 +133,18 @@ class CompareScreen(ModalScreen[None]):
         self.refresh_bindings()
 
     def _lines(self, width: int) -> tuple[Cell, ...]:
-        if self._comparison is None:
+        if self.comparison is None:
             hosts = ", ".join(map(printable, self.pairing.hosts))
             return (cell(f"reading the environments of {hosts} …", "busy"),)
-        return words.page(self._comparison, width, every=self._shows_all)
+        return words.page(self.comparison, width, every=self._shows_all)
 
     def _draw_keys(self) -> None:
         if not self.is_mounted:
             return
         state = f"reading … {monotonic() - self._began:.0f} s · " if self._began is not None else "r reads again · "
         every = "a only differences · " if self._shows_all else "a all · "
-        shown = f"{every}{state}c copy · " if self._comparison is not None else state
+        sync = "s sync · " if self._ways and not self.has_class("-w40") else ""
+        shown = f"{every}{sync}{state}c copy · " if self.comparison is not None else state
         self.query_one("#compare", Vertical).border_subtitle = Content(f"{shown}escape closes")
 
     def on_resize(self) -> None:
@@ -135,7 +160,15 @@ class CompareScreen(ModalScreen[None]):
         """Read them; what is shown stays until then."""
         self._began = monotonic()
         self._draw()
-        self._read(self)
+        self._wish(self, "again")
+
+    def action_sync(self) -> None:
+        """Make packages alike."""
+        self._wish(self, "sync")
+
+    def action_undo(self) -> None:
+        """Put them back."""
+        self._wish(self, "undo")
 
     def action_scroll(self, by: int) -> None:
         """A line."""
@@ -153,9 +186,9 @@ class CompareScreen(ModalScreen[None]):
 
     def action_copy(self) -> None:
         """What is shown, as text."""
-        if self._comparison is None:
+        if self.comparison is None:
             return
-        text = words.copied(self._comparison, every=self._shows_all)
+        text = words.copied(self.comparison, every=self._shows_all)
         self.app.copy_to_clipboard(text)
         self.notify(f"copied the comparison: {len(text)} characters", markup=False, timeout=2)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dflashtui.model.comparison import Compared, Comparison, Remark
+    from dflashtui.tui.compare.directions import Direction
 
 TITLES = {
     "decisive": "decides whether it runs",
@@ -139,6 +140,20 @@ def _remarks(row: Compared, told: set[Remark]) -> Iterator[Cell]:
         if remark not in told:
             told.add(remark)
             yield (("      ", ""), (f"{printable(remark.host)}: {_safe(remark.message)}", "bad"))
+
+
+def way_title(way: Direction) -> Cell:
+    """`make gpu-b like gpu-a`."""
+    return (("make ", ""), (printable(way.target), "strong"), (" like ", ""), (printable(way.source), "strong"))
+
+
+def package_line(row: Compared, way: Direction, *, is_marked: bool) -> Cell:
+    """`[x] ≠ torch   2.9.1 → 2.11.0`: as the target has it, and as it would have it."""
+    here, there = _answer(row.on(way.target)), _answer(row.on(way.source))
+    change: Cell = ((here, "dim"), (" → ", "dim"), (there, "accent")) if here != there else ((here, "dim"),)
+    mark = ("[x] ", "accent") if is_marked else ("[ ] ", "dim")
+    glyph = ("≠ ", "warn") if here != there else ("  ", "")
+    return (mark, glyph, *fitted(cell(printable(row.name)), NAME_WIDTH), *change)
 
 
 def copied(comparison: Comparison, *, every: bool) -> str:

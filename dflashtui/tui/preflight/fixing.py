@@ -41,9 +41,10 @@ class FixScreen(ModalScreen[None]):
         Binding("c", "copy", "copy the output", id="fix.copy"),
     ]
 
-    def __init__(self, plan: Sequence[HostCommand], end: Callable[[], None]) -> None:
+    def __init__(self, plan: Sequence[HostCommand], end: Callable[[], None], *, verb: str = "fixing") -> None:
         """`end` ends the command that runs."""
         super().__init__()
+        self._verb = verb
         self._plan = tuple(plan)
         self._end = end
         self._at = -1
@@ -60,7 +61,7 @@ class FixScreen(ModalScreen[None]):
         """The plan, and what its commands say."""
         with Vertical(classes="dialog wide", id="fix") as dialog:
             hosts = ", ".join(dict.fromkeys(printable(command.host) for command in self._plan))
-            dialog.border_title = content_of((("fixing ", "strong"), (f"on {hosts}", "")))
+            dialog.border_title = content_of(((f"{self._verb} ", "strong"), (f"on {hosts}", "")))
             with VerticalScroll(id="steps", can_focus=False):
                 yield self._steps
             with VerticalScroll(id="output", can_focus=False):
