@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from dflashtui.model.unit import UnitStatus
 
 FAILURES_UNTIL_SICK = 2
-LOADING_POLL_SECONDS = (1.0, 2.0, 3.0, 5.0)
+FIRST_DEAF_ROUND, DEAF_ROUNDS = 5, 20
+LOADING_POLL_SECONDS = (0.2, 0.2, 0.4, 0.4, 0.8, 1.0, 2.0, 3.0, 5.0)
+"""A small server is up within a second; a question that is refused costs nobody."""
 READY_POLL_SECONDS = 10.0
 UNAUTHORISED = {401, 403}
 WARMING = 503
@@ -51,6 +53,13 @@ class Asked:
     failures: int = 0
     hint: ServiceState | None = None
     """What the last answer showed beyond yes and no."""
+    elsewhere: str | None = None
+    """Where it can be reached instead, in words."""
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether it is time to look if it listens elsewhere: it never answered, for some rounds."""
+        return not self.confirmed and self.failures % DEAF_ROUNDS == FIRST_DEAF_ROUND
 
     @property
     def wait_seconds(self) -> float:
@@ -94,4 +103,5 @@ def judged(before: Asked, answer: Answer, *, proof: bool) -> Asked:
     if before.confirmed and failures >= FAILURES_UNTIL_SICK:
         readiness = Readiness.SICK
     hint = ServiceState.WARMING if answer.status == WARMING and not before.confirmed else None
-    return replace(before, readiness=readiness, detail=answer.words, rounds=rounds, failures=failures, hint=hint)
+    detail = f"{answer.words}; {before.elsewhere}" if before.elsewhere and answer.status is None else answer.words
+    return replace(before, readiness=readiness, detail=detail, rounds=rounds, failures=failures, hint=hint)

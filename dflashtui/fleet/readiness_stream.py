@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ import httpx
 from dflashtui.engines.answers import Asked, without_asking
 from dflashtui.model.unit import Readiness
 from dflashtui.source.http import ThroughHost
-from dflashtui.source.listeners import foreign_listener
+from dflashtui.source.listeners import foreign_listener, own_elsewhere
 from dflashtui.source.readiness import ask
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from dflashtui.transport.base import Transport
 
 TICK_SECONDS = 0.5
+LOADING_TICK_SECONDS = 0.1
 HURRIED_TICK_SECONDS = 0.05
 HURRIED_POLL_SECONDS = (0.1, 0.2, 0.4, 0.8, 1.6, 2.0)
 """While somebody watches a start."""
@@ -50,6 +52,7 @@ class ReadinessStream:
         self._via_console = via_console
         self._in_flight = set() if in_flight is None else in_flight
         self._due: dict[str, float] = {}
+        self._asked_at: dict[str, float] = {}
         self._hurried: Counter[str] = Counter()
         self._hurried_rounds: Counter[str] = Counter()
         self._wake = asyncio.Event()
@@ -86,12 +89,19 @@ class ReadinessStream:
     async def _tick(self) -> None:
         self._wake.clear()
         with suppress(TimeoutError):
-            async with asyncio.timeout(HURRIED_TICK_SECONDS if self._is_fast else TICK_SECONDS):
+            async with asyncio.timeout(self._tick_seconds):
                 await self._wake.wait()
 
     @property
-    def _is_fast(self) -> bool:
-        return bool(+self._hurried) or any(map(_is_near, self._state.snapshot.units or ()))
+    def _tick_seconds(self) -> float:
+        units = [unit for unit in self._state.snapshot.units or () if unit.name in self._rules]
+        if +self._hurried or any(map(_is_near, units)):
+            return HURRIED_TICK_SECONDS
+        return LOADING_TICK_SECONDS if any(map(self._is_loading, units)) else TICK_SECONDS
+
+    def _is_loading(self, unit: UnitStatus) -> bool:
+        answer = self._state.known_answer(unit.name)
+        return answer is not None and answer.readiness is Readiness.LOADING
 
     @asynccontextmanager
     async def _clients(self, transport: Transport) -> AsyncIterator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
@@ -112,8 +122,14 @@ class ReadinessStream:
             if unit.name in self._rules
             and without_asking(unit, has_rule=True) is None
             and unit.name not in self._in_flight
-            and (self._due.get(unit.name, 0.0) <= now or self._state.known_answer(unit.name) is None)
+            and (self._due_at(unit) <= now or self._state.known_answer(unit.name) is None)
         ]
+
+    def _due_at(self, unit: UnitStatus) -> float:
+        """A pause that was begun before the log told that it is near is cut short."""
+        due = self._due.get(unit.name, 0.0)
+        is_near = _is_near(unit) and self._is_loading(unit)
+        return min(due, self._asked_at.get(unit.name, 0.0) + NEAR_SECONDS) if is_near else due
 
     async def _ask(self, client: httpx.AsyncClient, unit: UnitStatus, transport: Transport | None = None) -> None:
         """`transport`: where the port's owner is looked for."""
@@ -124,16 +140,17 @@ class ReadinessStream:
             names = {unit.name, *unit.aliases}
             foreign = None if transport is None else partial(foreign_listener, transport, rule.poll, names)
             asked = await ask(client, rule, before, foreign)
+            if asked.is_deaf and transport is not None:
+                words = await own_elsewhere(transport, rule.poll, names, unit.main_pid)
+                asked = replace(asked, elsewhere=words, detail=f"{asked.detail}; {words}" if words else asked.detail)
         finally:
             self._in_flight.discard(unit.name)
+        self._asked_at[unit.name] = monotonic()
         self._due[unit.name] = monotonic() + self._pause(unit.name, asked)
         if self._is_current(unit):
             self._state.asked(unit.name, asked)
 
     def _pause(self, unit: str, asked: Asked) -> float:
-        status = self._state.snapshot.unit(unit)
-        if status is not None and _is_near(status) and asked.readiness is Readiness.LOADING:
-            return NEAR_SECONDS
         if not self._hurried[unit]:
             return asked.wait_seconds
         rounds = self._hurried_rounds[unit]

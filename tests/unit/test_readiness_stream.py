@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+import pytest
 
 from dflashtui.config.model import Config, Host, ReadinessRule, Unit
 from dflashtui.fleet.board import Board
 from dflashtui.fleet.host_state import HostState
 from dflashtui.fleet.plan import first_snapshot, host_plan
 from dflashtui.fleet.readiness_stream import ReadinessStream
+from dflashtui.model.probe import Phase
 from dflashtui.model.unit import ActiveState, LoadState, Readiness, UnitStatus
+from tests.faults.marks import fault
 from tests.support.fake_transport import FakeTransport
 from tests.support.until import until
 
@@ -28,12 +33,17 @@ class Service:
     def __init__(self) -> None:
         self.status = b"503 Service Unavailable"
         self.asked: list[bytes] = []
+        self.most_at_once = 0
+        self._at_once = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
         self.asked.append((await reader.readuntil(b"\r\n\r\n")).split()[1])
         writer.write(b"HTTP/1.1 " + self.status + b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         await writer.drain()
         writer.close()
+        self._at_once -= 1
 
 
 @asynccontextmanager
@@ -66,7 +76,8 @@ def readiness(state: HostState) -> UnitStatus:
     return state.snapshot.unit(UNIT) or UnitStatus(name="none")
 
 
-async def test_a_start_that_is_watched_is_asked_more_often_than_a_quiet_one() -> None:
+async def test_a_start_that_is_watched_is_asked_more_often_than_a_quiet_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dflashtui.engines.answers.LOADING_POLL_SECONDS", (3600.0,))
     service = Service()
     async with watched(service, FakeTransport()) as (stream, _):
         await until(lambda: service.asked.count(b"/quiet") == 1)
@@ -98,3 +109,41 @@ async def test_a_server_of_another_unit_on_the_port_does_not_make_it_ready() -> 
             transport.answer("grep", stdout=f"/proc/7/cgroup:0::/system.slice/{UNIT}\n".encode())
             ask_now()
             await until(lambda: readiness(state).readiness is Readiness.READY)
+
+
+async def test_a_log_that_tells_of_the_end_of_the_start_cuts_a_long_pause_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dflashtui.engines.answers.LOADING_POLL_SECONDS", (3600.0,))
+    service = Service()
+    async with watched(service, FakeTransport()) as (_, state):
+        await until(lambda: state.known_answer(UNIT) is not None)
+        service.status = b"200 OK"
+        phase = Phase(name="warm-up", words="warming up")
+        state.note_run(UNIT, "a" * 32, phase=phase, phase_since=datetime.now(UTC))
+        await until(lambda: readiness(state).readiness is Readiness.READY)
+
+
+@fault("F9", how="two watch one unit", result="one question at a time, as often as for one")
+async def test_two_who_watch_share_the_questions() -> None:
+    service, transport = Service(), FakeTransport()
+    async with watched(service, transport) as (stream, state):
+        with stream.hurry(UNIT), stream.hurry(UNIT):
+            await until(lambda: service.asked.count(b"/health") >= 2)
+            assert service.most_at_once <= 2, "one for each unit"
+            service.status = b"200 OK"
+            await until(lambda: readiness(state).readiness is Readiness.READY)
+        assert not +stream._hurried
+
+
+@fault("F4", how="nobody answers where it is asked, it listens on ::1", result="the detail says where it listens")
+async def test_a_service_that_listens_elsewhere_is_told() -> None:
+    transport = FakeTransport()
+    ss = b'LISTEN 0 128 [::1]:30001 [::]:* users:(("python3",pid=12,fd=5))\n'
+    transport.answer("ss", stdout=ss)
+    transport.answer("grep", stdout=f"/proc/12/cgroup:0::/system.slice/{UNIT}\n".encode())
+    async with watched(Service(), transport) as (stream, state):
+        transport.ports.clear()
+        with stream.hurry(UNIT):
+            await until(lambda: "it listens on [::1]:30001" in (readiness(state).readiness_detail or ""))
+    assert readiness(state).readiness is Readiness.LOADING
