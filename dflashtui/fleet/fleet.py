@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from dflashtui.errors import DflashError
 from dflashtui.fleet.board import Board, utc_now
+from dflashtui.fleet.clock_steps import follow_clock
 from dflashtui.fleet.gpu_stream import IN_VIEW_SECONDS, OUT_OF_VIEW_SECONDS
 from dflashtui.fleet.host_state import HostState
 from dflashtui.fleet.plan import ALL_SOURCES, first_snapshot, host_plan
@@ -57,7 +58,9 @@ class RealFleet:
 
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()
-        self._tasks = [self._group.create_task(supervisor.run()) for supervisor in self._supervisors.values()]
+        states = [service.state for service in self._services.values()]
+        works = [follow_clock(states), *(supervisor.run() for supervisor in self._supervisors.values())]
+        self._tasks = [self._group.create_task(work) for work in works]
         return self
 
     async def __aexit__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from dflashtui.engines.answers import without_asking
@@ -61,16 +62,27 @@ class HostState:
         since = before.since if before.state is state and before.since else self._clock()
         self.post(link=Link(state=state, since=since, **fields))
 
-    def down(self, failure: DflashError, *, attempt: int = 0, retry_at: datetime | None = None) -> None:
-        """The link failed, or could not be made."""
+    def down(self, failure: DflashError, *, attempt: int = 0, retry_at: datetime | None = None, note: str = "") -> None:
+        """The link failed, or could not be made. `note`: what is said before the reason."""
         rejected = failure if isinstance(failure, HostKeyRejected) else None
         self.link(
             link_state(failure),
-            error=failure.reason if isinstance(failure, TransportError) else str(failure),
+            error=note + (failure.reason if isinstance(failure, TransportError) else str(failure)),
             attempt=attempt,
             retry_at=retry_at,
             fingerprints=rejected.fingerprints if rejected else (),
             known_hosts_line=(rejected.line or None) if rejected else None,
+        )
+
+    def clock_set_back(self, seconds: float) -> None:
+        """The console's own clock was: moments that were read from it move along."""
+        back = timedelta(seconds=seconds)
+        self._asked_at = {unit: at - back for unit, at in self._asked_at.items()}
+        snapshot, link = self.snapshot, self.snapshot.link
+        self.post(
+            observed_at=_before(snapshot.observed_at, back),
+            gpus_at=_before(snapshot.gpus_at, back),
+            link=link.model_copy(update={"since": _before(link.since, back), "retry_at": _before(link.retry_at, back)}),
         )
 
     def source(
@@ -167,6 +179,10 @@ class HostState:
             "readiness_detail": asked.detail,
             "readiness_at": self._asked_at[unit.name],
         }
+
+
+def _before(moment: datetime | None, span: timedelta) -> datetime | None:
+    return None if moment is None else moment - span
 
 
 def link_state(failure: DflashError) -> LinkState:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from contextlib import suppress
 from datetime import timedelta
 from time import monotonic
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Connect = Callable[[Callable[[str], None]], AbstractAsyncContextManager[Transport]]
     Serve = Callable[[Transport], Awaitable[None]]
 
+FLAPPING_LOSSES, FLAPPING_SECONDS = 3, 600.0
 LOG = logging.getLogger(__name__)
 E = TypeVar("E", bound=BaseException)
 
@@ -38,6 +40,7 @@ class Supervisor:
         self._serve = serve
         self._wake = asyncio.Event()
         self._backoff = Backoff()
+        self._losses: deque[float] = deque()
 
     def retry_now(self) -> None:
         """A person asked: do not wait any longer."""
@@ -47,6 +50,7 @@ class Supervisor:
         """Never returns by itself."""
         while True:
             failure, lived_seconds = await self._serve_once()
+            self._note_loss(lived_seconds)
             self._wake.clear()
             if failure.transient:
                 wait = self._backoff.next_seconds(lived_seconds=lived_seconds)
@@ -80,9 +84,20 @@ class Supervisor:
             LinkState.CONNECTING, attempt=self._backoff.attempts, step=step, error=self._state.snapshot.link.error
         )
 
+    def _note_loss(self, lived_seconds: float) -> None:
+        """Count the links that were up and ended, of the last minutes."""
+        now = monotonic()
+        if lived_seconds:
+            self._losses.append(now)
+        while self._losses and now - self._losses[0] > FLAPPING_SECONDS:
+            self._losses.popleft()
+
     def _down(self, failure: DflashError, wait_seconds: float | None) -> None:
         retry_at = None if wait_seconds is None else utc_now() + timedelta(seconds=wait_seconds)
-        self._state.down(failure, attempt=self._backoff.attempts, retry_at=retry_at)
+        count = len(self._losses)
+        words = f"flapping, {count} links lost within {FLAPPING_SECONDS / 60:.0f} minutes; "
+        note = words if count >= FLAPPING_LOSSES else ""
+        self._state.down(failure, attempt=self._backoff.attempts, retry_at=retry_at, note=note)
 
     async def _wait(self, seconds: float) -> None:
         with suppress(TimeoutError):

@@ -112,7 +112,20 @@ def problems(picture: Picture) -> tuple[Problem, ...]:
 
 
 def host_problems(host: HostSnapshot, now: datetime) -> tuple[Problem, ...]:
-    """What is wrong with a host, its units and GPUs, worst first: the check's rules, without what is on its way."""
+    """What is wrong with a host, its units and GPUs, worst first: the check's rules, without what is on its way.
+
+    List, problems and header ask for the same in each picture; with hundreds of hosts that would be felt.
+    """
+    known = _KNOWN.get(host.name)
+    if known is None or known[0] is not host or known[1] != now:
+        known = _KNOWN[host.name] = host, now, _host_problems(host, now)
+    return known[2]
+
+
+_KNOWN: dict[str, tuple[HostSnapshot, datetime, tuple[Problem, ...]]] = {}
+
+
+def _host_problems(host: HostSnapshot, now: datetime) -> tuple[Problem, ...]:
     return tuple(_problem(finding, host) for finding in findings(host, now) if not finding.id.startswith(ON_ITS_WAY))
 
 

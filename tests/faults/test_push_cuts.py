@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from tests.fleet.harness.fleet import TestFleet
 
 CUTS = int(os.environ.get("DFLASHTUI_CUTS") or 1000)
-DEPLOYS_PERCENT = 10
-UNIT, HOST = "a.service", "gpu-b"
+DEPLOYS_PERCENT = 5
+NOT_BEGUN = "not begun"
+UNIT, HOST = "a.service", "gpu-c"
 OLD, NEW = (f"[Service]\nType=exec\nExecStart=/bin/sleep {seconds}\n" for seconds in (1000, 2000))
 
 
@@ -116,10 +117,10 @@ class Trial:
         return {"there": self._proxy.there.passed_bytes, "back": self._proxy.back.passed_bytes}
 
     def _cut_somewhere(self, what: str, chances: Random) -> str:
-        """Arm a cut after some byte of one direction."""
+        """Arm a cut after some byte of one direction, more often near its end: there it all happens."""
         self._begin()
         name = chances.choice(("there", "back"))
-        limit = chances.randrange(self._whole[what][name])
+        limit = int(self._whole[what][name] * (1 - chances.random() ** 2))
         getattr(self._proxy, name).cut_after_bytes = limit
         return f"{what} cut after {limit} bytes {name}"
 
@@ -134,7 +135,8 @@ class Trial:
             self.wrong.append(f"{where}: {result.message}")
 
     async def deploy(self, chances: Random, log: starts.Starts) -> None:
-        before, wanted, where = log.count, self.other(), self._cut_somewhere("deploy", chances)
+        before, wanted, old = log.count, self.other(), self.there
+        where = self._cut_somewhere("deploy", chances)
         document = await self._deployed(wanted, is_cut=True)
         begun = log.count - before
         self.outcomes[f"deploy {document['outcome']}"] += 1
@@ -142,6 +144,8 @@ class Trial:
             self.wrong.append(f"{where}: {begun} starts: {document}")
         if document["outcome"] == "ready" and (self.there != wanted or begun != 1):
             self.wrong.append(f"{where}: said to be ready, with {begun} starts: {document}")
+        if document["outcome"] == NOT_BEGUN and (self.there != old or begun):
+            self.wrong.append(f"{where}: said to have changed nothing, with {begun} starts")
 
     async def _deployed(self, text: str, *, is_cut: bool = False) -> dict[str, Any]:
         """By the command line; the link is there again after its one cut."""
@@ -158,6 +162,8 @@ class Trial:
         output, errors = await running.communicate()
         if mending:
             mending.cancel()
+        if b"nothing was changed" in errors:
+            return {"outcome": NOT_BEGUN}
         assert output, errors.decode()
         found: dict[str, Any] = json.loads(output.splitlines()[0])
         return found
