@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import pytest
-
 from dflashtui.config.model import Config, Host, ReadinessRule, Unit
 from dflashtui.fleet.board import Board
 from dflashtui.fleet.host_state import HostState
@@ -22,6 +20,8 @@ from tests.support.until import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    import pytest
 
 UNIT = "sglang.service"
 QUIET = "quiet.service"
