@@ -16,6 +16,10 @@ UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 MARKS = frozenset({"Mn", "Me"})
 """Drawn on the character before them; most, but not all, have a combining class."""
 MAX_MARKS_IN_A_ROW = 3
+UNSTEADY = re.compile("[\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]")
+"""Halves of flags and shades of skin: each terminal gives them, and what they stand beside, another width."""
+SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""They ask for another picture of the same character, in some terminals a wider one."""
 ELLIPSIS = "…"
 
 BINARY_STEPS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -31,7 +35,8 @@ def printable(text: str, *, limit: int = 4096) -> str:
     """One line of text that no terminal acts upon, at most `limit` characters.
 
     Escape sequences vanish; control, format (bidi, zero width), surrogate, private and unassigned characters
-    become visible; tab stays. Idempotent. Facts: systemd-ssh facts, part 8.
+    become visible, as do parts of emoji whose width is anybody's guess; tab stays. Idempotent.
+    Facts: systemd-ssh facts, part 8.
     """
     cut = text if len(text) <= limit else text[: limit - 1] + ELLIPSIS
     if HARMLESS_ASCII.match(cut):
@@ -42,7 +47,9 @@ def printable(text: str, *, limit: int = 4096) -> str:
 
 @lru_cache(maxsize=4096)
 def _visible(char: str) -> str:
-    if char == "\t" or unicodedata.category(char) not in UNSEEN_CATEGORIES:
+    if SELECTORS.match(char):
+        return ""
+    if char == "\t" or not (unicodedata.category(char) in UNSEEN_CATEGORIES or UNSTEADY.match(char)):
         return char
     code = ord(char)
     if char < " ":

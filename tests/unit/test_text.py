@@ -38,7 +38,7 @@ def test_long_text_is_cut_and_says_so() -> None:
     assert printable("x" * 50, limit=10) == "xxxxxxxxx…"
 
 
-@pytest.mark.parametrize("mark", ["\u0301", "\u20dd", "\ufe0f", "\u0e31"])
+@pytest.mark.parametrize("mark", ["\u0301", "\u20dd", "\u0e31"])
 def test_stacked_marks_are_bounded(mark: str) -> None:
     assert len(printable("e" + mark * 10_000, limit=20_000)) == 4
 
