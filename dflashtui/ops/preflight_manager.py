@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflashtui.ops.preflight_asking import acting, finding, of_manager, words_of
+from dflashtui.ops.preflight_leftovers import leftovers
 from dflashtui.ops.preflight_program_file import WALK
 from dflashtui.source.systemd_show import blocks
 from dflashtui.text import decoded
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from dflashtui.model.preflight import PreflightFinding
     from dflashtui.ops.preflight_question import Question
 
-PROPERTIES = "LoadState,UnitFileState,NeedDaemonReload,Result,ActiveState,FragmentPath"
+PROPERTIES = "LoadState,UnitFileState,NeedDaemonReload,Result,ActiveState,FragmentPath,ControlGroup"
 ABSENT = frozenset({"missing", "link"})
 FILES = frozenset({"plain", "fine"})
 CHECKED = ("AssertPathExists", "AssertPathIsDirectory", "ConditionPathExists", "ConditionPathIsDirectory")
@@ -30,7 +31,8 @@ async def check(question: Question) -> Sequence[PreflightFinding]:
     if done.exit_status != 0 or not found:
         words = f"the service manager does not answer: {words_of(done)}"
         return [finding(question, "manager:unknown", "unknown", words)]
-    return [*_states(question, found[0]), *(await _assertions(question))]
+    left = await leftovers(question, found[0])
+    return [*_states(question, found[0]), *left, *(await _assertions(question))]
 
 
 def _states(question: Question, state: Mapping[str, str]) -> Iterator[PreflightFinding]:

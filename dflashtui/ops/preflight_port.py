@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflashtui.config.quantities import LISTEN
-from dflashtui.ops.preflight_asking import finding
+from dflashtui.ops.preflight_asking import acting, finding, of_manager
+from dflashtui.ops.preflight_leftovers import ENDED
 from dflashtui.ops.preflight_program import expanded
 from dflashtui.sampler.cgroups import holder
 from dflashtui.source.listeners import WILDCARDS, listeners
 from dflashtui.source.proc_files import parse_grep
+from dflashtui.source.systemd_show import blocks
 from dflashtui.text import decoded
 
 if TYPE_CHECKING:
@@ -75,8 +77,8 @@ async def _taken(question: Question, port: int, found: Sequence[Listener]) -> li
     paths = [f"/proc/{one.pid}/cgroup" for one in found]
     groups = parse_grep((await question.transport.run(("grep", "-s", "-H", "-a", "", "--", *paths))).stdout, "\n")
     holders = [(one, *holder("\n".join(groups.get(one.pid, [])))) for one in found]
-    if any(unit == question.unit.name for _, unit, _ in holders):
-        return []
+    if own := [one for one, unit, _ in holders if unit == question.unit.name]:
+        return await _own(question, port, own[0])
     one, unit, held_by = holders[0]
     message = f"port {port} is taken by {unit or held_by or 'a process of no unit'}"
     if question.unit.engine == "sglang":
@@ -84,6 +86,18 @@ async def _taken(question: Question, port: int, found: Sequence[Listener]) -> li
     remedy = f"stop {unit}, or take another port" if unit else "end that process, or take another port"
     evidence = f"pid {one.pid} ({one.name}) listens on {one.address}:{port}"
     return [finding(question, f"port:{port}", "fatal", message, evidence, remedy=remedy)]
+
+
+async def _own(question: Question, port: int, one: Listener) -> list[PreflightFinding]:
+    """This very unit; unless it does not run: then a process outlived its end (KillMode=), and the start fails."""
+    argv = ("systemctl", "show", "--property=ActiveState", "--", question.unit.name)
+    state = blocks((await of_manager(question.transport, question.host, *argv)).stdout)
+    if not state or state[0].get("ActiveState") not in ENDED:
+        return []
+    message = f"port {port} is still held by a process that an earlier run of {question.unit.name} left behind"
+    evidence = f"pid {one.pid} ({one.name}) listens on {one.address}:{port}"
+    command = acting(question, "kill", "--", str(one.pid))
+    return [finding(question, f"port:{port}", "fatal", message, evidence, remedy="end that process", command=command)]
 
 
 def _privileged(question: Question, port: int) -> list[PreflightFinding]:

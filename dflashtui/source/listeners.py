@@ -22,6 +22,7 @@ PROCESS = re.compile(r'\("(?P<name>[^"]*)",pid=(?P<pid>\d+)')
 WILDCARDS = frozenset({"*", "0.0.0.0", "[::]", "::"})  # noqa: S104 - compared, never bound
 DEFAULT_PORTS = {"http": 80, "https": 443}
 ANSWER_BYTES = 2**20
+NAMESPACE = "it has a network of its own (PrivateNetwork=, NetworkNamespacePath=), which is not asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,10 @@ class Listener:
     address: str
     pid: int
     name: str
+
+
+Holders = dict[Listener, tuple[str | None, str | None]]
+"""Unit, or what else holds the process, by `sampler.cgroups.holder`."""
 
 
 async def foreign_listener(transport: Transport, url: str, names: Collection[str]) -> str | None:
@@ -46,15 +51,42 @@ async def foreign_listener(transport: Transport, url: str, names: Collection[str
 
 async def _foreign(transport: Transport, url: str, names: Collection[str]) -> str | None:
     address, port = _place(url)
-    done = await transport.run(("ss", "-Hltnp", "sport", "=", f":{port}"), output_limit_bytes=ANSWER_BYTES)
-    if done.exit_status != 0:
-        return None
-    found = asked_at(address, listeners(done.stdout))
-    groups = parse_grep((await transport.run(_cgroups(found))).stdout, "\n") if found else {}
-    holders = {one: holder("\n".join(groups[one.pid])) for one in found if one.pid in groups}
+    holders = await _holders(transport, asked_at(address, await _listening(transport, port)))
     if not holders or any(unit in names for unit, _ in holders.values()):
         return None
     return _words(port, holders)
+
+
+async def _listening(transport: Transport, port: int) -> tuple[Listener, ...]:
+    done = await transport.run(("ss", "-Hltnp", "sport", "=", f":{port}"), output_limit_bytes=ANSWER_BYTES)
+    return listeners(done.stdout) if done.exit_status == 0 else ()
+
+
+async def _holders(transport: Transport, found: Sequence[Listener]) -> Holders:
+    groups = parse_grep((await transport.run(_cgroups(found))).stdout, "\n") if found else {}
+    return {one: holder("\n".join(groups[one.pid])) for one in found if one.pid in groups}
+
+
+async def own_elsewhere(transport: Transport, url: str, names: Collection[str], main_pid: int | None) -> str | None:
+    """Where else than at `url` the unit of these names can be reached, in words; `None`: nowhere, or nobody can tell.
+
+    Another port says nothing: engines listen on many while they load. Raises `TransportLost`.
+    """
+    address, port = _place(url)
+    try:
+        found = await _listening(transport, port)
+        holders = await _holders(transport, [one for one in found if one not in asked_at(address, found)])
+        own = next((one for one, (unit, _) in holders.items() if unit in names), None)
+        if own is not None:
+            return f"it listens on {printable(own.address)}:{port}, and {address} is asked"
+        return NAMESPACE if main_pid and await _is_apart(transport, main_pid) else None
+    except SourceUnavailable:
+        return None
+
+
+async def _is_apart(transport: Transport, pid: int) -> bool:
+    done = await transport.run(("readlink", "--", "/proc/1/ns/net", f"/proc/{pid}/ns/net"), output_limit_bytes=2**10)
+    return done.exit_status == 0 and len(set(done.stdout.split())) == 2  # noqa: PLR2004 - two links, two namespaces
 
 
 def listeners(output: bytes) -> tuple[Listener, ...]:
@@ -89,7 +121,7 @@ def _cgroups(found: Sequence[Listener]) -> tuple[str, ...]:
     return ("grep", "-s", "-H", "-a", "", "--", *(f"/proc/{one.pid}/cgroup" for one in found))
 
 
-def _words(port: int, holders: dict[Listener, tuple[str | None, str | None]]) -> str:
+def _words(port: int, holders: Holders) -> str:
     one, (unit, held_by) = next(iter(holders.items()))
     whose = printable(unit or held_by or "no unit")
     return f"port {port} is held by another process: pid {one.pid} ({printable(one.name)}) of {whose}"

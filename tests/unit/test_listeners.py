@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dflashtui.source.listeners import Listener, asked_at, foreign_listener, listeners
+from dflashtui.source.listeners import NAMESPACE, Listener, asked_at, foreign_listener, listeners, own_elsewhere
+from tests.faults.marks import fault
 from tests.support.fake_transport import FakeTransport
 
 URL = "http://127.0.0.1:30001/model_info"
@@ -76,3 +77,22 @@ async def test_a_host_without_ss_cannot_tell() -> None:
 
 async def test_a_process_that_ended_meanwhile_is_no_stranger() -> None:
     assert await foreign_listener(host(groups=b""), URL, {"a.service"}) is None
+
+
+@fault("F4", how="the server listens on ::1, 127.0.0.1 is asked", result="said where it listens")
+async def test_a_server_on_another_address_is_told() -> None:
+    ss = b'LISTEN 0 128 [::1]:30001 [::]:* users:(("python3",pid=12,fd=5))\n'
+    transport = host(groups=b"/proc/12/cgroup:0::/system.slice/a.service\n", ss=ss)
+    assert await own_elsewhere(transport, URL, {"a.service"}, 12) == (
+        "it listens on [::1]:30001, and 127.0.0.1 is asked"
+    )
+    assert await own_elsewhere(transport, URL, {"b.service"}, None) is None, "that is another unit's"
+
+
+@fault("F4", how="a network namespace of its own", result="said")
+@pytest.mark.parametrize(("links", "expected"), [(b"net:[1]\nnet:[2]\n", NAMESPACE), (b"net:[1]\nnet:[1]\n", None)])
+async def test_a_server_in_a_network_of_its_own_is_told(links: bytes, expected: str | None) -> None:
+    transport = host(groups=b"", ss=b"")
+    transport.answer("readlink", stdout=links)
+    assert await own_elsewhere(transport, URL, {"a.service"}, 12) == expected
+    assert await own_elsewhere(transport, URL, {"a.service"}, None) is None
