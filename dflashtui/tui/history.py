@@ -6,9 +6,11 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from dflashtui.model.host import HostSnapshot
+    from dflashtui.model.probe import GoodStart
 
 KEPT_SAMPLES = 300
 """Ten minutes of a host in view, at one sample every 2 s."""
@@ -39,6 +41,8 @@ class History:
         self._kept = kept
         self._rings: dict[tuple[str, int], deque[Sample]] = {}
         self._services: dict[tuple[str, str], deque[ServiceSample]] = {}
+        self.good_start: Callable[[str, str], GoodStart | None] = lambda _host, _unit: None
+        """The last start of a unit of a host that became ready, as far as it was kept."""
 
     def note(self, host: HostSnapshot) -> None:
         """Keep what is new in a snapshot; one that was seen before adds nothing."""

@@ -244,7 +244,8 @@ class MainScreen(Preflights):
         host, unit, gpu = picture.host(subject.host), picture.unit(subject), picture.gpu(subject)
         if subject.kind is Kind.UNIT and host is not None and unit is not None:
             samples = self.feed.history.of_service(subject.host, unit.name)
-            figures = service_lines(unit, samples, picture.now, PAGE_WIDTH)
+            usual = self.feed.history.good_start(subject.host, unit.name)
+            figures = service_lines(unit, samples, picture.now, PAGE_WIDTH, usual)
             return unit_lines(host, unit, picture.now, PAGE_WIDTH, figures)
         if subject.kind is Kind.GPU and gpu is not None:
             return gpu_lines(gpu, self.feed.history.of(subject.host, gpu.index), picture.now, PAGE_WIDTH)

@@ -9,7 +9,7 @@ import pytest
 
 from dflashtui.config.model import Config, Unit
 from dflashtui.model.load import Load
-from dflashtui.model.probe import Phase
+from dflashtui.model.probe import GoodStart, Phase, PhaseTime
 from dflashtui.model.rules import findings
 from dflashtui.model.service import ServiceState
 from dflashtui.model.unit import Readiness
@@ -106,6 +106,11 @@ def test_a_start_shows_its_step_and_a_service_without_metrics_says_why() -> None
     )
     text = "\n".join(map(plain, service_lines(loading, (), NOW, 60)))
     assert "loading weights of the draft model 50 %  for 1m10s" in text
+    usual = GoodStart(at=ago(7200), seconds=180, phases=(PhaseTime(phase=phase, began_seconds=20, seconds=95),))
+    slow = loading.model_copy(update={"started_at": ago(200)})
+    text = "\n".join(map(plain, service_lines(slow, (), NOW, 90, usual)))
+    assert "for 1m10s, 1m35s in the last good start" in text
+    assert "3m20s so far  the last good one took 3m, 2h ago" in text
     silent = unit("a.service", service=ServiceState.READY, load_problem="no /metrics here")
     assert "no /metrics here" in "\n".join(map(plain, service_lines(silent, (), NOW, 60)))
 

@@ -76,7 +76,9 @@ class Crashes(Tools):
     def __init__(self, config: Config, fleet: Fleet, options: Options, clock: Callable[[], datetime]) -> None:
         super().__init__(config, fleet, options, clock)
         folder = None if fleet.is_demo else state_folder()
-        self.starts = Starts(self, Evidence(folder), self._told, self._ended)
+        evidence = Evidence(folder)
+        self.feed.history.good_start = evidence.good_start
+        self.starts = Starts(self, evidence, self._told, self._ended)
         self.actor = Actor(self, self.starts)
         self._failed = FailedRuns(folder)
         self._gpus_before = GpusBefore()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dflashtui.model.unit import Readiness
 from dflashtui.text import human_span, printable
 from dflashtui.tui import cells
 from dflashtui.tui.details.parts import facts, heading
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dflashtui.model.load import Load
+    from dflashtui.model.probe import GoodStart, Phase
     from dflashtui.model.unit import UnitStatus
     from dflashtui.tui.history import ServiceSample
 
@@ -27,15 +29,18 @@ PLOTS: tuple[tuple[str, str, Callable[[ServiceSample], float | None]], ...] = (
 )
 
 
-def service_lines(unit: UnitStatus, samples: Sequence[ServiceSample], now: datetime, width: int) -> tuple[Cell, ...]:
-    """Nothing for units that are no services, or are not known to be."""
+def service_lines(
+    unit: UnitStatus, samples: Sequence[ServiceSample], now: datetime, width: int, usual: GoodStart | None = None
+) -> tuple[Cell, ...]:
+    """Nothing for units that are no services, or are not known to be. `usual`: what a start is compared with."""
     if unit.service is None:
         return ()
     return (
         *heading("service"),
         *facts(
             ("state", cell(unit.service.value.replace("-", " "))),
-            ("step", _phase(unit, now)),
+            ("step", _phase(unit, now, usual)),
+            ("start", _start(unit, now, usual)),
             ("figures", _problem(unit)),
         ),
         *(_figures(unit.load, now) if unit.load else ()),
@@ -43,11 +48,26 @@ def service_lines(unit: UnitStatus, samples: Sequence[ServiceSample], now: datet
     )
 
 
-def _phase(unit: UnitStatus, now: datetime) -> Cell | None:
+def _phase(unit: UnitStatus, now: datetime, usual: GoodStart | None) -> Cell | None:
     if unit.phase is None:
         return None
     age = f"  for {human_span((now - unit.phase_since).total_seconds())}" if unit.phase_since else ""
-    return ((phase_words(unit), "busy"), (age, "dim"))
+    return ((phase_words(unit), "busy"), (age + _usual_phase(unit.phase, usual), "dim"))
+
+
+def _usual_phase(phase: Phase, usual: GoodStart | None) -> str:
+    times = (one.seconds for one in (usual.phases if usual else ()) if one.phase.key == phase.key)
+    seconds = next((one for one in times if one is not None), None)
+    return "" if seconds is None else f", {human_span(seconds)} in the last good start"
+
+
+def _start(unit: UnitStatus, now: datetime, usual: GoodStart | None) -> Cell | None:
+    """While it loads: how long it has taken, beside the last one that became ready."""
+    if unit.readiness is not Readiness.LOADING or usual is None or unit.started_at is None:
+        return None
+    so_far, ago = (now - unit.started_at).total_seconds(), (now - usual.at).total_seconds()
+    words = f"  the last good one took {human_span(usual.seconds)}, {human_span(ago)} ago"
+    return ((f"{human_span(so_far)} so far", "busy" if so_far <= usual.seconds else "warn"), (words, "dim"))
 
 
 def phase_words(unit: UnitStatus) -> str:

@@ -70,7 +70,8 @@ class ServicesView(View):
         if unit is not None and host is not None:
             room = self._detail.room
             samples = self.history.of_service(host.name, unit.name)
-            figures = service_lines(unit, samples, picture.now, room)
+            usual = self.history.good_start(host.name, unit.name) if unit.phase else None
+            figures = service_lines(unit, samples, picture.now, room, usual)
             self._detail.lines = unit_lines(host, unit, picture.now, room, figures)
 
 
