@@ -22,7 +22,8 @@ def obstacle(interpreter: Interpreter, login: str, become: str = "none") -> str 
     if interpreter.is_externally_managed:
         return "this Python belongs to the system's package manager: give the unit a virtual environment of its own"
     if not interpreter.has_pip and not interpreter.uv:
-        return "neither pip nor uv is there"
+        first = f"{interpreter.executable} -m ensurepip"
+        return f"neither pip nor uv is there: put uv on the host, or run {first} first"
     return no_right(interpreter, login, become)
 
 

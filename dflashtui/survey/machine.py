@@ -58,7 +58,8 @@ def _interpreter() -> Dict[str, Any]:
 
 def _tools(purelib: str) -> Dict[str, Any]:
     """What could install something here, and who may."""
-    uv = shutil.which("uv") or next((p for p in map(os.path.expanduser, UV_PLACES) if os.access(p, os.X_OK)), None)
+    places = [os.path.join(sys.prefix, "bin", "uv"), *map(os.path.expanduser, UV_PLACES)]
+    uv = shutil.which("uv") or next((place for place in places if os.access(place, os.X_OK)), None)
     return {
         "has_pip": os.path.exists(os.path.join(purelib, "pip", "__init__.py")),
         "uv": uv,
