@@ -28,6 +28,10 @@ LINGERING_SECONDS = 10.0
 """A closed channel keeps its slot until the process behind it ends."""
 WAITS_SECONDS = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Before asking again after a refusal."""
+NO_PROCESS = (
+    "sshd grants one, but starts no command on it: the host cannot start processes for this user"
+    " (ulimit -u, TasksMax, memory), or its sshd forbids commands"
+)
 GRACE_SECONDS = 0.1
 """For commands that end by themselves when their stdin closes, or at sshd's signal."""
 KILLING_SECONDS = 5.0
@@ -104,7 +108,8 @@ class Sessions:
             except asyncssh.ChannelOpenError as refused:
                 self._learn(refused)
                 if wait_seconds is None or session.is_granted:
-                    raise SourceUnavailable(self._host, "session", f"sshd allows none: {said(refused)}") from refused
+                    reason = NO_PROCESS if session.is_granted else f"sshd allows none: {said(refused)}"
+                    raise SourceUnavailable(self._host, "session", reason) from refused
                 await asyncio.sleep(wait_seconds)
             else:
                 return
