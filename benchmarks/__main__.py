@@ -18,6 +18,7 @@ NAMES = (
     "event_to_screen",
     "idle",
     "quit",
+    "dead_host",
     "diagnose",
     "log_pane",
     "probe",
