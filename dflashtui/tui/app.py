@@ -15,6 +15,7 @@ from dflashtui.errors import ConfigError
 from dflashtui.tui.ascii import AsciiFilter
 from dflashtui.tui.garbage import TidiesWhenQuiet
 from dflashtui.tui.hangup import LeavesInOrder
+from dflashtui.tui.inventory_watch import InventoryWatch
 from dflashtui.tui.messages import HostChanged
 from dflashtui.tui.opening import OpeningScreen
 from dflashtui.tui.outline import DEFAULT_THEME
@@ -48,6 +49,8 @@ class Options(NamedTuple):
     read_only: bool = False
     ascii_only: bool = False
     theme_folders: tuple[Path, ...] = ()
+    inventory: Path | None = None
+    """Watched for changes."""
 
 
 def badges(options: Options) -> Cell:
@@ -141,6 +144,8 @@ class DflashApp(OwnFaults, LeavesInOrder, TypeAhead, TidiesWhenQuiet[int]):
         for problem in (*self.theme_problems, *config.warnings):
             screen.warn(problem)
         self._following = self.follow(screen)
+        if self.options.inventory is not None:
+            self.watch_inventory(InventoryWatch(self.options.inventory), screen)
 
     def _use_keymap(self, config: Config) -> None:
         """Raises `ConfigError` when two actions have one key in the same scope."""
@@ -163,6 +168,14 @@ class DflashApp(OwnFaults, LeavesInOrder, TypeAhead, TidiesWhenQuiet[int]):
         async with screen.fleet as fleet, fleet.subscribe() as changes:
             async for change in changes:
                 screen.post_message(HostChanged(change))
+
+    @work(group="inventory", exclusive=True)
+    async def watch_inventory(self, watch: InventoryWatch, screen: MainScreen) -> None:
+        """Say when it was changed, once for each change."""
+        while True:
+            await asyncio.sleep(watch.pause_seconds)
+            if words := await asyncio.to_thread(watch.look):
+                screen.warn(words)
 
     async def on_unmount(self) -> None:
         """Leave no connection behind: the fleet needs less than a second, and none if it was never entered."""

@@ -44,7 +44,7 @@ def run(
         return config, make_fleet(config)
 
     outline = read_outline(path, hosts)
-    options = Options(demo=demo, read_only=read_only, ascii_only=ascii_only, theme_folders=theme_folders())
+    options = Options(demo, read_only, ascii_only, theme_folders(), inventory=path)
     app = DflashApp(outline, load, options, now)
     status = app.run(mouse=outline.mouse)
     if app.failure:
