@@ -21,7 +21,7 @@ from dflashtui.fleet.fleet import RealFleet
 from dflashtui.model.host import LinkState
 from dflashtui.model.push import Outcome
 from dflashtui.ops.push import Push, Terms, wanted_text
-from dflashtui.transport import ssh_dial, ssh_session
+from dflashtui.transport import ssh_config, ssh_dial, ssh_session
 from tests.faults import starts
 from tests.faults.leftovers import left
 from tests.faults.marks import fault
@@ -83,7 +83,8 @@ def test_an_sshd_that_stands_still(
 
 
 @fault("A12", how="the session's sshd stands still after the login", result="outcomes unknown; connected anew")
-async def test_a_session_that_stands_still_is_given_up(fleet: TestFleet) -> None:
+async def test_a_session_that_stands_still_is_given_up(fleet: TestFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ssh_config.OURS, "keepalive_interval", 0.5)
     async with watching(entry(fleet, HOST), UNIT) as watched:
         with stopped(fleet, "-f", "sshd: root@notty"):
             asking = [asyncio.create_task(asked(watched)) for _ in range(8)]
