@@ -152,15 +152,19 @@ class Bus:
         except (OSError, EOFError) as ended:
             reason = f"the connection to the bus ended: {str(ended) or type(ended).__name__}"
         self._ended.set()
-        if self._closing:
-            return
-        self._lost = await self._why(reason)
+        if not self._closing:
+            self._tell_lost(await self._why(reason))
+
+    def _tell_lost(self, why: DflashError) -> None:
+        """Whoever waits for a signal waits in vain from now on."""
+        self._lost = self._lost or why
         for listener in tuple(self._listeners):
             listener.on_lost()
 
     async def close(self) -> None:
-        """Close the connection, and wait until its socket is closed."""
+        """Close the connection, and wait until its socket is closed. A job that is waited for may still go on there."""
         self._closing = True
+        self._tell_lost(TransportLost(self.host, "the link was left before the manager said how it ended"))
         self._connection.disconnect()
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_LIMIT_SECONDS):

@@ -55,6 +55,17 @@ def end_job(manager: FakeManager, result: str, *, job: str = JOB, sender: str | 
     manager.emit("JobRemoved", "uoss", [7, job, "x.service", result], sender=sender)
 
 
+@fault("A5", how="the link is left while a job is waited for", result="unknown at once, never waited for in vain")
+async def test_a_job_whose_link_is_left_has_an_unknown_outcome(manager: FakeManager) -> None:
+    async with opened(manager) as (source, _):
+        doing = asyncio.ensure_future(source.perform(action(Verb.RESTART)))
+        await asked(manager, "RestartUnit")
+        await asyncio.sleep(0.05)
+        assert not doing.done()
+    with pytest.raises(OutcomeUnknown, match=r"systemctl restart x\.service: outcome unknown: .*the link was left"):
+        await asyncio.wait_for(doing, 5)
+
+
 @pytest.mark.parametrize("result", ["done", "failed", "canceled", "timeout", "dependency"])
 async def test_the_result_is_that_of_our_job(manager: FakeManager, result: str) -> None:
     async with opened(manager) as (source, transport):
