@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tests.fleet.harness.fleet import TestFleet
 
 CUTS = int(os.environ.get("DFLASHTUI_CUTS") or 1000)
-DEPLOYS_PERCENT = 5
+DEPLOYS_PERCENT = 3
 NOT_BEGUN = "not begun"
 UNIT, HOST = "a.service", "gpu-c"
 OLD, NEW = (f"[Service]\nType=exec\nExecStart=/bin/sleep {seconds}\n" for seconds in (1000, 2000))

@@ -49,6 +49,7 @@ class TcpProxy:
         self._may_pass.set()
         self._writers: set[asyncio.StreamWriter] = set()
         self._far_writers: set[asyncio.StreamWriter] = set()
+        self._serving: set[asyncio.Task[None]] = set()
 
     def freeze(self) -> None:
         """Like a path that has died: everything is taken, nothing arrives until `thaw`."""
@@ -73,9 +74,21 @@ class TcpProxy:
         for writer in tuple(self._far_writers):
             _reset(writer)
 
+    async def end(self) -> None:
+        """Leave nothing of it."""
+        self.there.is_hole = self.back.is_hole = False
+        self.thaw()
+        self.cut()
+        if self._serving:
+            await asyncio.wait(self._serving, timeout=self.delay_seconds + SETTLED_SECONDS)
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
         self.connections += 1
+        serving = asyncio.current_task()
+        assert serving is not None
+        self._serving.add(serving)
+        serving.add_done_callback(self._serving.discard)
         try:
             far_reader, far_writer = await asyncio.open_connection(self.target_address, self.target_port)
         except OSError:
@@ -184,6 +197,4 @@ async def tcp_proxy(target_port: int, target_address: str = "127.0.0.1") -> Asyn
     proxy.port = server.sockets[0].getsockname()[1]
     async with server:
         yield proxy
-        proxy.there.is_hole = proxy.back.is_hole = False
-        proxy.thaw()
-        proxy.cut()
+        await proxy.end()

@@ -6,10 +6,11 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from dflashtui.errors import TransportLost
-from dflashtui.transport import ssh_config
+from dflashtui.errors import TransportLost, Unreachable
+from dflashtui.transport import ssh_config, ssh_way
 from dflashtui.transport.base import Transport
 from tests.faults.marks import fault
+from tests.faults.seed import seeded
 from tests.support.ssh_server import LoopbackServer
 from tests.support.tcp_proxy import TcpProxy, tcp_proxy
 from tests.support.until import until
@@ -151,3 +152,56 @@ async def test_a_link_cut_at_any_byte_of_an_upload_leaves_the_old_file_or_the_ne
         same_size = await transport.run(put_argv(b"new text!", path, 0o644), stdin=b"new texT!")
         assert b"arrived damaged" in same_size.stderr
         assert (await transport.run(["ls", "-A", str(folder)])).stdout == b"x.service\n"
+
+
+@pytest.mark.parametrize("way", ["there", "back"])
+@fault("A2", how="cut after seeded bytes of login and command", result="unreachable, lost or unknown; never a guess")
+async def test_a_link_cut_at_any_byte_is_told_as_that(
+    home: Home, server: LoopbackServer, connect: Connect, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setattr(ssh_way, "RETRIES_SECONDS", ())
+    async with tcp_proxy(server.port) as proxy:
+        home.know(server, port=proxy.port)
+        direction = getattr(proxy, way)
+        assert await outcome(connect, proxy) == "0"
+        whole, outcomes = direction.passed_bytes, set[str]()
+        for limit in (0, *sorted(seeded(way).sample(range(1, whole), 11)), whole - 1):
+            direction.passed_bytes, direction.cut_after_bytes = 0, limit
+            async with asyncio.timeout(20):
+                outcomes.add(await outcome(connect, proxy))
+    assert "Unreachable" in outcomes
+    assert outcomes <= {"Unreachable", "TransportLost", "unknown", "0"}
+
+
+async def outcome(connect: Connect, proxy: TcpProxy) -> str:
+    """Of a login and a command."""
+    try:
+        async with connect(None, port=proxy.port) as transport:
+            done = await transport.run(["sh", "-c", "head -c 20000 /dev/zero"])
+    except (Unreachable, TransportLost) as failure:
+        return type(failure).__name__
+    assert done.exit_status is None or len(done.stdout) == 20_000
+    return "unknown" if done.exit_status is None else str(done.exit_status)
+
+
+@fault("A2", how="the host's side is gone, ours is told nothing (half-open)", result="noticed by keepalive")
+async def test_a_half_open_connection_is_noticed(
+    connect: Connect, proxy: TcpProxy, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ssh_config.OURS, "keepalive_interval", 0.05)
+    async with connect(None, port=proxy.port) as transport:
+        task = await running(transport, server)
+        proxy.half_open()
+        with pytest.raises(TransportLost, match="no sign of life"):
+            await transport.lost()
+        assert (await task).exit_status is None  # type: ignore[attr-defined]  # a Completed
+
+
+@fault("A19", how="byte by byte, 0.1 s each way", result="everything arrives; nothing is called dead")
+async def test_a_path_that_dribbles_works(home: Home, server: LoopbackServer, connect: Connect) -> None:
+    async with tcp_proxy(server.port) as proxy:
+        home.know(server, port=proxy.port)
+        proxy.delay_seconds, proxy.most_bytes = 0.1, 1
+        async with connect(None, port=proxy.port) as transport:
+            done = await transport.run(["cat"], stdin=bytes(range(256)))
+    assert (done.stdout, done.exit_status, proxy.connections) == (bytes(range(256)), 0, 1)
