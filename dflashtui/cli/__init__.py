@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from dflashtui.cli.parser import Options
 
+OUTPUT_FAULTS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 WITHOUT_GC = frozenset({"console", "diagnose"})
 """The console enables it behind its first picture; a diagnosis makes no garbage that refers to itself."""
 
@@ -66,14 +68,22 @@ def _own_fault(fault: Exception) -> ExitCode:
     """Python's own words would be raw, and its status, 1, would say that there are only warnings."""
     if isinstance(fault, ExceptionGroup) and fault.split(BrokenPipeError)[1] is None:
         return _reader_is_gone()
+    if isinstance(fault, OSError) and fault.filename is None and fault.errno in OUTPUT_FAULTS:
+        _forget_output()
+        return _complain([f"the output could not be written: {fault.strerror}"], ExitCode.UNKNOWN)
     tell_own_fault(fault)
     return ExitCode.UNKNOWN
 
 
 def _reader_is_gone() -> ExitCode:
-    """`| head`: no traceback, and none from the flush at exit either."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """`| head`: no traceback."""
+    _forget_output()
     return ExitCode.OK
+
+
+def _forget_output() -> None:
+    """So that the flush at exit has nothing to complain of either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(options: Options) -> int:
@@ -85,7 +95,9 @@ def _run(options: Options) -> int:
         gc.enable()
     if options.command != "console":
         _end_as_by_ctrl_c()
-    return _runner(options.command)(options)
+    code = _runner(options.command)(options)
+    sys.stdout.flush()  # here a full disk can still be told
+    return code
 
 
 def _end_as_by_ctrl_c() -> None:

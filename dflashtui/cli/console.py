@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dflashtui import paths
 from dflashtui.config.file import find
+from dflashtui.errors import ConfigError
 from dflashtui.tui import garbage
 from dflashtui.tui.start import run
 from dflashtui.tui.threads import take_turns_quickly
@@ -19,8 +20,14 @@ if TYPE_CHECKING:
     from dflashtui.fleet.base import Fleet
 
 
+TERMINAL_IN, TERMINAL_OUT = 0, 2
+"""Textual reads from the first and draws on the second."""
+
+
 def run_console(options: Options) -> int:
-    """Open the console and give its exit status."""
+    """Open the console and give its exit status. Raises `ConfigError` where nobody could see it."""
+    if not all(os.isatty(one) for one in (TERMINAL_IN, TERMINAL_OUT)):
+        raise ConfigError(["the console needs a terminal; for scripts: dflashtui --check, dflashtui logs UNIT"])
     if options.no_color:
         os.environ["NO_COLOR"] = "1"
     return run(

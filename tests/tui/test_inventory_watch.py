@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dflashtui.tui.app import DflashApp
 from dflashtui.tui.inventory_watch import AS_READ, InventoryWatch
 from tests.faults.marks import fault
 from tests.tui.fake import console
@@ -36,6 +37,7 @@ async def test_the_console_says_that_it_goes_on_with_what_it_has_read(tmp_path: 
     path.write_text("[hosts.a]\n")
     async with console(LIVE) as c:
         before = c.screen.config
+        assert isinstance(c.app, DflashApp)
         c.app.watch_inventory(InventoryWatch(path, 0.02), c.screen)
         path.write_text("broken [[[\n")
         await c.sees("hosts.toml was changed")
