@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from dflashtui.mask import masked
 from dflashtui.model.unit import ActiveState, LoadState, UnitStatus
 
 if TYPE_CHECKING:
@@ -86,11 +87,11 @@ def unit_status(values: Mapping[str, object]) -> UnitStatus:
     return UnitStatus(
         name=name,
         aliases=tuple(sorted(alias for alias in names if alias != name)),
-        description=_text(values, "Description") or "",
+        description=_words(values, "Description") or "",
         load_state=LoadState(_text(values, "LoadState") or "unknown"),
         load_error=_load_error(values),
         active_state=ActiveState(_text(values, "ActiveState") or "unknown"),
-        sub_state=_text(values, "SubState") or "unknown",
+        sub_state=_words(values, "SubState") or "unknown",
         unit_file_state=_text(values, "UnitFileState"),
         fragment_path=_text(values, "FragmentPath"),
         drop_in_paths=tuple(_list(values, "DropInPaths")),
@@ -101,7 +102,7 @@ def unit_status(values: Mapping[str, object]) -> UnitStatus:
         can_stop=_flag(values, "CanStop"),
         can_reload=_flag(values, "CanReload"),
         transient=_flag(values, "Transient"),
-        result=_text(values, "Result"),
+        result=_words(values, "Result"),
         type=_text(values, "Type"),
         restart=_text(values, "Restart"),
         main_pid=_number(values, "MainPID") or None,
@@ -111,7 +112,7 @@ def unit_status(values: Mapping[str, object]) -> UnitStatus:
         started_at=_time(values, "ExecMainStartTimestamp"),
         exited_at=_time(values, "ExecMainExitTimestamp"),
         next_restart_at=_next_restart(values),
-        status_text=_text(values, "StatusText"),
+        status_text=_words(values, "StatusText"),
         control_group=_text(values, "ControlGroup"),
         memory_current_bytes=_number(values, "MemoryCurrent"),
         memory_max_bytes=_number(values, "MemoryMax"),
@@ -129,6 +130,12 @@ def major_version(text: str) -> int | None:
 def _text(values: Mapping[str, object], name: str) -> str | None:
     value = values.get(name)
     return value if isinstance(value, str) and value else None
+
+
+def _words(values: Mapping[str, object], name: str) -> str | None:
+    """What people wrote, or a program: it may hold a secret."""
+    text = _text(values, name)
+    return masked(text) if text else None
 
 
 def _number(values: Mapping[str, object], name: str) -> int | None:
@@ -164,7 +171,7 @@ def _time(values: Mapping[str, object], name: str) -> datetime | None:
 def _load_error(values: Mapping[str, object]) -> str | None:
     match values.get("LoadError"):
         case [str(), str(words)] if words:
-            return words
+            return masked(words)
         case _:
             return None
 
@@ -173,7 +180,7 @@ def _next_restart(values: Mapping[str, object]) -> datetime | None:
     """The timer is armed when the state is entered (service_enter_dead in systemd's service.c; seen on 252)."""
     since = _time(values, "StateChangeTimestamp")
     usec = _number(values, "RestartUSecNext") or _number(values, "RestartUSec")
-    if _text(values, "SubState") not in WAITING_FOR_RESTART or since is None or usec is None:
+    if _words(values, "SubState") not in WAITING_FOR_RESTART or since is None or usec is None:
         return None
     try:
         return since + timedelta(microseconds=usec)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 import unicodedata
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tests.support.fake_host import FakeHost, inventory
+from tests.faults.seed import seeded
+from tests.support.fake_host import FakeHost, entry, inventory
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
-    from pathlib import Path
 
 UNIT = "engine.service"
 FORBIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -95,6 +97,21 @@ def hostile_host(folder: Path, chance: random.Random, count: int = 30) -> FakeHo
     return host
 
 
+def floods(host: FakeHost, count: int, last: str) -> None:
+    """The follower of the journal gets so many lines more, as fast as it takes them, and a last one."""
+    module = f"{sys.executable} -m tests.faults.hostile_host {count} '{last}'"
+    flood = f'(*--follow*) cd "{Path(__file__).parents[2]}"; {module}; exec sleep 600;;'
+    host.program("journalctl", f'case "$*" in {flood} (*) head -n 1 "$HERE/journal";; esac')
+
+
+def _flood(count: int, last: str) -> None:
+    chance = seeded("a flood")
+    for number in range(count):
+        message = chance.choice((*SECRETS, BASIC)).encode() + b" " if number % 50 == 0 else b""
+        sys.stdout.buffer.write(entry(UNIT, number, message + worst_line(chance)))
+    sys.stdout.buffer.write(entry(UNIT, count, last))
+
+
 def hostile_inventory(folder: Path) -> Path:
     """A hosts.toml with secrets of its own."""
     lines = (
@@ -149,3 +166,7 @@ def require_clean(what: str, printed: bytes, *, is_json: bool) -> None:
     if is_json:
         for line in text.splitlines():
             assert isinstance(json.loads(line), dict), what
+
+
+if __name__ == "__main__":
+    _flood(int(sys.argv[1]), sys.argv[2])

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 UID = 987_654
@@ -96,26 +96,35 @@ class FakeHost:
 
     def logs(self, messages: Iterable[str | bytes], **fields: str) -> None:
         """The journal of the unit: one entry a message, in the form of `journalctl -o json`."""
-        lines = [self._entry(number, message, fields) for number, message in enumerate(messages)]
+        lines = [entry(self.unit, number, message, fields) for number, message in enumerate(messages)]
         self.says("journal", b"".join(lines))
         self.says("journal-reversed", b"".join(reversed(lines)))
 
-    def _entry(self, number: int, message: str | bytes, fields: dict[str, str]) -> bytes:
-        entry = {
-            "__CURSOR": f"s={BOOT};i={number + 1:x};b={BOOT};m={number:x};t={number:x};x=1",
-            "__REALTIME_TIMESTAMP": str(1_780_000_000_000_000 + number * 1000),
-            "__MONOTONIC_TIMESTAMP": str(1_000_000 + number * 1000),
-            "_BOOT_ID": BOOT,
-            "_UID": str(UID),
-            "_TRANSPORT": "stdout",
-            "_PID": "4711",
-            "PRIORITY": "6",
-            "SYSLOG_IDENTIFIER": "python3",
-            "_SYSTEMD_USER_UNIT": self.unit,
-            "_SYSTEMD_INVOCATION_ID": RUN,
-            "MESSAGE": message if isinstance(message, str) else list(message),
-        }
-        return json.dumps(entry | fields).encode() + b"\n"
+
+def entry(unit: str, number: int, message: str | bytes, fields: Mapping[str, str] | None = None) -> bytes:
+    """A line of `journalctl --output=json`; text that is no UTF-8 stands there as numbers."""
+    found: dict[str, object] = {
+        "__CURSOR": f"s={BOOT};i={number + 1:x};b={BOOT};m={number:x};t={number:x};x=1",
+        "__REALTIME_TIMESTAMP": str(1_780_000_000_000_000 + number * 1000),
+        "__MONOTONIC_TIMESTAMP": str(1_000_000 + number * 1000),
+        "_BOOT_ID": BOOT,
+        "_UID": str(UID),
+        "_TRANSPORT": "stdout",
+        "_PID": "4711",
+        "PRIORITY": "6",
+        "SYSLOG_IDENTIFIER": "python3",
+        "_SYSTEMD_USER_UNIT": unit,
+        "_SYSTEMD_INVOCATION_ID": RUN,
+        "MESSAGE": _told(message),
+    }
+    return json.dumps({**found, **(fields or {})}).encode() + b"\n"
+
+
+def _told(message: str | bytes) -> str | list[int]:
+    try:
+        return message if isinstance(message, str) else message.decode()
+    except UnicodeDecodeError:
+        return list(message)
 
 
 def inventory(folder: Path, unit: str, more: Sequence[str] = ()) -> Path:

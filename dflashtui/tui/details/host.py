@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dflashtui.mask import masked
 from dflashtui.model.host import LinkState
 from dflashtui.text import human_span, printable
 from dflashtui.tui import cells
@@ -72,7 +73,7 @@ def link_trouble(link: Link, now: datetime, width: int) -> tuple[Cell, ...]:
 
 def _chunks(text: str, width: int) -> tuple[Cell, ...]:
     """A long line without blanks, cut at the width: it is copied with a key, not from the screen."""
-    safe = printable(text)
+    safe = printable(masked(text))
     return tuple(cell(safe[start : start + width], "strong") for start in range(0, len(safe), max(1, width)))
 
 

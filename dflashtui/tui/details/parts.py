@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, chop_cells
 
+from dflashtui.mask import masked
 from dflashtui.text import human_span, printable
+from dflashtui.tui.guard import guarded
 from dflashtui.tui.styled import EMPTY, Cell, cell, measured, untabbed
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def facts(*pairs: tuple[str, Cell | None]) -> tuple[Cell, ...]:
 
 def folded(lines: Iterable[Cell], width: int) -> tuple[Cell, ...]:
     """Lines of at most `width` cells; what goes on on the next line stands under its value, not under its label."""
-    return tuple(part for line in lines for part in _fold(untabbed(line), width))
+    return tuple(part for line in lines for part in _fold(untabbed(guarded(line)), width))
 
 
 def _fold(line: Cell, width: int) -> Iterator[Cell]:
@@ -81,14 +83,14 @@ def moment(at: datetime | None, now: datetime) -> Cell | None:
 
 def foreign(text: str | None, tone: str = "") -> Cell | None:
     """Text from a host, safe to show; `None` when there is none."""
-    return cell(printable(text), tone) if text else None
+    return cell(printable(masked(text)), tone) if text else None
 
 
 def wrapped(text: str, width: int, tone: str = "") -> tuple[Cell, ...]:
     """Text broken into lines of at most `width` cells at blanks; a longer word stays whole, for `folded` to cut."""
     lines: list[str] = []
     line = ""
-    for word in printable(text).split():
+    for word in printable(masked(text)).split():
         if line and cell_len(line) + 1 + cell_len(word) > width:
             lines.append(line)
             line = word
