@@ -24,6 +24,7 @@ MOST_OBJECTS = 500_000
 WORTH_OBJECTS, WORTH_ROUNDS = 20_000, 10
 """From where on a look is worth it, and after how many of those all objects are looked through."""
 QUIET_SECONDS, LOOK_SECONDS = 3.0, 5.0
+JUST_NOW_SECONDS = 0.05
 
 
 def watch() -> None:
@@ -40,6 +41,11 @@ class Tidying:
         """`clock`: in seconds."""
         self._clock = clock
         self._pressed_at = clock()
+
+    @property
+    def was_pressed_just_now(self) -> bool:
+        """A person waits for the picture of a key."""
+        return self._clock() - self._pressed_at < JUST_NOW_SECONDS
 
     def pressed(self) -> None:
         """A person is at work."""
@@ -59,14 +65,14 @@ class TidiesWhenQuiet(App[ReturnType]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._tidying = Tidying()
+        self.tidying = Tidying()
 
     def on_mount(self) -> None:
         """Beside everything else that a mount begins."""
-        self.set_interval(LOOK_SECONDS, self._tidying.tidy)
+        self.set_interval(LOOK_SECONDS, self.tidying.tidy)
 
     async def on_event(self, event: Event) -> None:
         """Keys, clicks and the wheel say that somebody waits."""
         if isinstance(event, events.InputEvent):
-            self._tidying.pressed()
+            self.tidying.pressed()
         await super().on_event(event)

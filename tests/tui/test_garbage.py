@@ -142,3 +142,24 @@ async def test_the_places_of_letters_are_told_to_the_mouse_and_not_painted() -> 
         assert not any("offset" in segment.style.meta for segment in painted if segment.style)
         asked = lines.render_line(0)
         assert [segment.style.meta["offset"][0] for segment in asked if segment.style][:2] == [0, 3]
+
+
+class QuietPaneApp(TidiesWhenQuiet[None]):
+    def compose(self) -> ComposeResult:
+        yield LogPane()
+
+
+async def test_lines_give_way_to_a_key_and_come_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = QuietPaneApp()
+    async with app.run_test(size=(100, 30)) as pilot:
+        pane = app.query_one(LogPane)
+        pane.show("gpu-a", "a.service", numbered(1))
+        monkeypatch.setattr("dflashtui.tui.garbage.JUST_NOW_SECONDS", 3600.0)
+        await pilot.press("t")
+        assert pane._gives_way()
+        assert not pane._gives_way()
+        assert pane._gives_way()
+        pane.append(numbered(2, first=1))
+        pane.append(numbered(2, first=3))
+        while len(pane.items_shown()) < 5:
+            await pilot.pause(0.02)

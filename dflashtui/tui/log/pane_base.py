@@ -65,6 +65,7 @@ class LogBase(Vertical):
         self._prompt = LogPrompt()
         self._intake = Intake()
         self._timer: Timer | None = None
+        self._gave_way = False
         self._clock_timer: Timer | None = None
         self._older_asked: tuple[str, ...] = ()
         self._hole_asked: tuple[Record, int] | None = None

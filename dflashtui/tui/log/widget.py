@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
+from dflashtui.tui.garbage import TidiesWhenQuiet
 from dflashtui.tui.log.keys import LOG_KEYS
 from dflashtui.tui.log.taking import Taking
 
@@ -130,11 +131,19 @@ No text of a host gets there."""
         return self._timer is not None
 
     async def _tick(self) -> None:
+        if self._gives_way():
+            return
         if self._intake or self._intake.dropped_count:
             await self._take_in_by_bites()
         elif self._timer is not None:
             self._timer.stop()
             self._timer = None
+
+    def _gives_way(self) -> bool:
+        """To a key whose picture is waited for; the next time lines come first."""
+        is_awaited = isinstance(self.app, TidiesWhenQuiet) and self.app.tidying.was_pressed_just_now
+        self._gave_way = is_awaited and not self._gave_way
+        return self._gave_way
 
     def _take_in(self) -> None:
         self._tell_dropped()
