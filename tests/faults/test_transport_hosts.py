@@ -15,7 +15,7 @@ import pytest
 from dflashtui.cli import main
 from dflashtui.cli.fleets import opener
 from dflashtui.config.model import Config
-from dflashtui.errors import SourceUnavailable, TransportLost
+from dflashtui.errors import SourceUnavailable, TransportLost, Unreachable
 from dflashtui.exit_code import ExitCode
 from dflashtui.fleet.fleet import RealFleet
 from dflashtui.model.host import LinkState
@@ -102,6 +102,36 @@ async def asked(watched: RealFleet) -> str:
         return str((await watched.ask(HOST, ("true",))).check().exit_status)
     except TransportLost:
         return "unknown"
+
+
+@fault("A8", how="sshd's session killed (-9), then sshd stopped, then there again", result="anew, refused, anew")
+async def test_an_sshd_that_is_killed_and_stopped(fleet: TestFleet) -> None:
+    async with watching(entry(fleet, HOST), UNIT) as watched:
+
+        def state() -> LinkState:
+            return watched.snapshot(HOST).link.state
+
+        def is_served() -> bool:
+            """Up, and its manager subscribed."""
+            try:
+                return bool(watched._services[HOST].units)
+            except Unreachable:
+                return False
+
+        fleet.check(HOST, "pkill", "-KILL", "-f", "sshd: root")
+        await until(lambda: state() is not LinkState.UP)
+        watched.refresh()
+        await until(is_served)
+        fleet.check(HOST, "systemctl", "stop", "ssh")
+        try:
+            fleet.check(HOST, "pkill", "-KILL", "-f", "sshd: root")
+            await until(lambda: state() is LinkState.UNREACHABLE)
+            watched.refresh()
+            await until(lambda: "refused the connection" in (watched.snapshot(HOST).link.error or ""))
+        finally:
+            fleet.check(HOST, "systemctl", "start", "ssh")
+        watched.refresh()
+        await until(is_served)
 
 
 @fault("B18", how="a FIFO as .bashrc", result="the login shell is named, exit 3", stand_in="a home folder on dead NFS")
