@@ -21,6 +21,7 @@ UNSTEADY = re.compile("[\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]")
 SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 """They ask for another picture of the same character, in some terminals a wider one."""
 ELLIPSIS = "…"
+WHOLE_NUMBER = re.compile(r"[0-9]{1,18}\Z")
 
 BINARY_STEPS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 SPAN_STEPS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
@@ -66,6 +67,11 @@ def _marks_bounded(text: str) -> str:
         if marks <= MAX_MARKS_IN_A_ROW:
             kept.append(char)
     return "".join(kept)
+
+
+def whole_number(text: str) -> int | None:
+    """`17`; `None` for anything else: other alphabets' digits, and more digits than anything here counts."""
+    return int(text) if WHOLE_NUMBER.match(text) else None
 
 
 def shortened(text: str, width: int) -> str:

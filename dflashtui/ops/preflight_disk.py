@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from dflashtui.ops.preflight_asking import Level, as_user, finding
-from dflashtui.text import decoded, human_bytes
+from dflashtui.text import decoded, human_bytes, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,7 +67,8 @@ async def _room(question: Question, folders: Sequence[str]) -> list[PreflightFin
 def _rows(printed: str) -> dict[str, int]:
     """Free units by mount point: `Filesystem 1024-blocks Used Available Capacity Mounted on`."""
     rows = [line.split(maxsplit=5) for line in printed.splitlines()[1:]]
-    return {row[5]: int(row[3]) for row in rows if len(row) > 5 and row[3].isdecimal()}  # noqa: PLR2004 - the mount point
+    free = {row[5]: whole_number(row[3]) for row in rows if len(row) > 5}  # noqa: PLR2004 - the mount point
+    return {place: count for place, count in free.items() if count is not None}
 
 
 def _full(question: Question, printed: str) -> Iterator[PreflightFinding]:

@@ -12,7 +12,7 @@ from dflashtui.sampler.cgroups import holder
 from dflashtui.source.listeners import WILDCARDS, listeners
 from dflashtui.source.proc_files import parse_grep
 from dflashtui.source.systemd_show import blocks
-from dflashtui.text import decoded
+from dflashtui.text import decoded, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def place_of(question: Question) -> tuple[str, int] | None:
     host, port = _option(question, "--host"), _option(question, "--port")
     listen = LISTEN.match(question.unit.listen or "")
     default = DEFAULTS.get(question.unit.engine)
-    written = int(port) if port and port.isdecimal() else None
+    written = whole_number(port or "")
     found = written or (int(listen["port"]) if listen else default[1] if default else None)
     if found is None or not 0 < found <= HIGHEST_PORT:
         return None

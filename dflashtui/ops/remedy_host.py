@@ -13,7 +13,7 @@ from dflashtui.ops.remedy_value import HostRemedy
 from dflashtui.sampler.cgroups import holder
 from dflashtui.source.listeners import listeners
 from dflashtui.source.proc_files import parse_grep
-from dflashtui.text import decoded
+from dflashtui.text import decoded, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ def ports_of(cause: Cause, words: Sequence[str]) -> tuple[int, ...]:
     """Ports that the message names, else those of the unit's command."""
     told = [int(match["port"]) for match in PORT.finditer(cause.message)]
     told += [int(match["port"]) for match in re.finditer(r"[:](?P<port>\d{2,5})\b", cause.message)]
-    given = [int(after) for before, after in pairwise(words) if before == "--port" and after.isdecimal()]
+    given = [whole_number(after) or 0 for before, after in pairwise(words) if before == "--port"]
     given += [int(word.partition("=")[2]) for word in words if re.fullmatch(r"--port=\d{1,5}", word)]
     return tuple(dict.fromkeys(port for port in (told or given) if FIRST_PORT <= port <= LAST_PORT))[:3]
 

@@ -14,7 +14,7 @@ from dflashtui.source.driver_words import (
     clocks_event_reasons,
     problem,
 )
-from dflashtui.text import decoded
+from dflashtui.text import decoded, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,10 +135,11 @@ def parse_compute_apps(output: bytes) -> dict[str, tuple[GpuProcess, ...]]:
         if line.startswith((b"[", b"No running")):
             continue
         cells = [cell.strip() for cell in decoded(line).split(",", 3)]
-        if len(cells) != 4 or not cells[0].isdigit():  # noqa: PLR2004 - pid, memory, uuid, name
+        pid = whole_number(cells[0])
+        if len(cells) != 4 or pid is None:  # noqa: PLR2004 - pid, memory, uuid, name
             raise DecodeError(SOURCE, line)
-        pid, used, uuid, name = cells
-        process = GpuProcess(pid=int(pid), memory_used_bytes=_bytes(used), command=_word(name))
+        _, used, uuid, name = cells
+        process = GpuProcess(pid=pid, memory_used_bytes=_bytes(used), command=_word(name))
         found.setdefault(uuid, []).append(process)
     return {uuid: tuple(sorted(some, key=lambda one: -(one.memory_used_bytes or 0))) for uuid, some in found.items()}
 

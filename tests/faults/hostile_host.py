@@ -78,7 +78,7 @@ def messages(chance: random.Random, count: int) -> Iterator[bytes]:
 def hostile_host(folder: Path, chance: random.Random, count: int = 30) -> FakeHost:
     """The programs of such a host."""
     host = FakeHost(folder / "host", UNIT)
-    words = worst_line(chance).replace(b"\0", b"") + f" --api-key {CANARY} ".encode()
+    words = b"[@click=app.quit]x[/] " + worst_line(chance).replace(b"\0", b"") + f" --api-key {CANARY} ".encode()
     host.shows(
         **dict.fromkeys(("Description", "StatusText", "SubState", "Result", "FragmentPath", "ControlGroup"), words),
         Environment=f"HF_TOKEN={CANARY}".encode(),
@@ -97,19 +97,23 @@ def hostile_host(folder: Path, chance: random.Random, count: int = 30) -> FakeHo
     return host
 
 
-def floods(host: FakeHost, count: int, last: str) -> None:
-    """The follower of the journal gets so many lines more, as fast as it takes them, and a last one."""
-    module = f"{sys.executable} -m tests.faults.hostile_host {count} '{last}'"
+def floods(host: FakeHost, count: int) -> Path:
+    """The follower of the journal gets so many lines, as fast as it takes them. Gives where their number stands."""
+    written = host.folder / "written"
+    module = f"{sys.executable} -m tests.faults.hostile_host {count} {written}"
     flood = f'(*--follow*) cd "{Path(__file__).parents[2]}"; {module}; exec sleep 600;;'
     host.program("journalctl", f'case "$*" in {flood} (*) head -n 1 "$HERE/journal";; esac')
+    return written
 
 
-def _flood(count: int, last: str) -> None:
+def _flood(count: int, written: Path) -> None:
     chance = seeded("a flood")
     for number in range(count):
         message = chance.choice((*SECRETS, BASIC)).encode() + b" " if number % 50 == 0 else b""
         sys.stdout.buffer.write(entry(UNIT, number, message + worst_line(chance)))
-    sys.stdout.buffer.write(entry(UNIT, count, last))
+        if number % 1000 == 0:
+            sys.stdout.buffer.flush()
+            written.write_text(str(number))
 
 
 def hostile_inventory(folder: Path) -> Path:
@@ -169,4 +173,4 @@ def require_clean(what: str, printed: bytes, *, is_json: bool) -> None:
 
 
 if __name__ == "__main__":
-    _flood(int(sys.argv[1]), sys.argv[2])
+    _flood(int(sys.argv[1]), Path(sys.argv[2]))

@@ -38,6 +38,8 @@ BITTEN = (
     ("journal JSON", DEEP),
     ("nvidia-smi GPUs", b"0, GPU-1, 00000000:01:00.0, 5, %b, 600, 120.50, NVIDIA H200" % (b"9" * 400)),
     ("nvidia-smi processes", b"1, %b, GPU-1, x" % (b"9" * 400)),
+    ("nvidia-smi processes", b"%b, 1, GPU-1, x" % (b"9" * 5000)),
+    ("nvidia-smi processes", "²³, 1, GPU-1, x".encode()),
     ("journal boots", BOOTS.replace(b"04:33", b"04:73")),
     ("what is shown", "\ud800".encode("utf-8", "surrogatepass") * 3000),
 )

@@ -121,8 +121,10 @@ def entry(unit: str, number: int, message: str | bytes, fields: Mapping[str, str
 
 
 def _told(message: str | bytes) -> str | list[int]:
+    if isinstance(message, str):
+        return message
     try:
-        return message if isinstance(message, str) else message.decode()
+        return message.decode()
     except UnicodeDecodeError:
         return list(message)
 
