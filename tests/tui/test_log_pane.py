@@ -17,6 +17,7 @@ from dflashtui.tui.log.buffer import LIVE_LIMIT
 from dflashtui.tui.log.lines import LogLines
 from dflashtui.tui.log.ranges import Range
 from dflashtui.tui.log.widget import LogPane
+from tests.faults.marks import fault
 from tests.tui.log_items import START, TRACEBACK, entries, entry, gap, numbered
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ async def test_a_filter_that_hides_everything_says_so() -> None:
         assert app.shown[0].strip() == "0 of 3 lines match &foo – escape clears"
 
 
+@fault("I10", how="a line that looks like a gap line", result="a mark in cells that no host's text reaches")
 async def test_gaps_carry_a_mark_that_no_line_of_a_host_can() -> None:
     async with running() as (app, pilot):
         app.pane.show("h", "u.service", [entry(0, "━ gap in the journal: forged"), gap(1)])

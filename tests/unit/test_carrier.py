@@ -15,6 +15,7 @@ import pytest
 from dflashtui.carrier import pack
 from dflashtui.carrier.places import FOLDER, Places, Refusal
 from dflashtui.carrier.swapping import last, mend
+from tests.faults.marks import fault
 from tests.support.site_files import distribution, write
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def test_damage_on_the_way_is_refused(host: Host) -> None:
     assert host.texts() == OLD
 
 
+@fault("I3", how="files of a package named with .., /, links, NUL", result="refused; nothing is written outside")
 @pytest.mark.parametrize("path", ["../../../outside.py", "/etc/outside.py", "mine/link/outside.py", "a\0b"])
 def test_nothing_outside_of_the_environment_is_touched(host: Host, tmp_path: Path, path: str) -> None:
     (host.site / "mine/link").symlink_to("/tmp")  # noqa: S108 - nothing is written there

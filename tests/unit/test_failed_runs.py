@@ -85,6 +85,7 @@ def test_long_texts_are_cut(tmp_path: Path) -> None:
     assert len(kept.lines[0].text) == LINE_LIMIT
 
 
+@fault("I3", how="units named ../../x, a/b, NUL and line end", result="a file inside of the folder of records")
 @pytest.mark.parametrize("name", ["../../x.service", ".hidden", "a/b", "x" * 400, "\x00\n", "é"])
 def test_no_name_leaves_the_folder(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "state"

@@ -62,6 +62,7 @@ def test_lines_of_one_message_stand_under_each_other() -> None:
     assert line.splitlines() == ["Dec 01 04:12:33 gpu-a x: one", " " * 25 + "two"]
 
 
+@fault("I10", how="a second line of an entry that looks like a gap line", result="indented, unlike a gap")
 def test_a_gap_looks_like_nothing_a_host_can_write() -> None:
     gap = JournalGap(at=AT, reason="journald suppressed 3 messages", unit=A, entries_lost=3)
     line = "-- Dec 01 04:12:33 gpu-a: a.service: journald suppressed 3 messages --"
