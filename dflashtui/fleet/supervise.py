@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from dflashtui.errors import DflashError, OwnFault, TransportLost
 from dflashtui.fleet.backoff import Backoff
 from dflashtui.fleet.board import utc_now
+from dflashtui.fleet.wanted import require_wanted
 from dflashtui.model.host import LinkState
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Supervisor:
         """Never returns by itself."""
         while True:
             failure, lived_seconds = await self._serve_once()
+            require_wanted()
             self._note_loss(lived_seconds)
             self._wake.clear()
             if failure.transient:

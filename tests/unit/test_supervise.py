@@ -132,3 +132,23 @@ async def test_a_fault_of_our_own_on_one_host_is_said_and_stays_its_own(running:
     running(well)
     assert "a fault of dflashtui itself" in str((await broken.reaches(LinkState.UNREACHABLE)).error)
     await well.reaches(LinkState.UP)
+
+
+async def test_it_ends_when_it_is_called_off_as_its_link_is_lost() -> None:
+    """Both in one turn of the loop: a TaskGroup then tells of the loss alone."""
+    stage = Stage()
+
+    async def serve(_: Transport) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(stage.serve(_))
+
+    supervisor = Supervisor(stage.state, stage.connect, serve)
+    running = asyncio.create_task(supervisor.run())
+    await stage.reaches(LinkState.UP)
+    stage.lose.set()
+    while stage.state.snapshot.link.state is LinkState.UP and not running.cancelling():
+        await asyncio.sleep(0)
+        running.cancel()
+    done, _ = await asyncio.wait([running], timeout=5)
+    assert done
+    assert running.cancelled()
