@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+import stat
 from collections.abc import AsyncIterator
 from pathlib import Path, PurePosixPath
 
@@ -11,6 +12,7 @@ import pytest
 from dflashtui.errors import CommandFailed, SourceUnavailable
 from dflashtui.transport.base import Transport, lines
 from dflashtui.transport.local import LocalTransport
+from tests.faults.marks import fault
 from tests.support.fake_transport import FakeProcess, FakeTransport, Program
 from tests.support.ssh_server import LoopbackServer
 from tests.support.until import ends, until
@@ -259,6 +261,7 @@ async def test_a_folder_is_not_replaced(transport: Transport, tmp_path: Path) ->
         await transport.put(b"new", PurePosixPath(tmp_path), mode=0o644)
 
 
+@fault("I4", how="another user of this machine at the forwarded socket", result="its folder is closed to others")
 async def test_a_socket_is_reached_by_a_local_path(transport: Transport, tmp_path: Path) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write((await reader.readline()).upper())
@@ -274,6 +277,7 @@ async def test_a_socket_is_reached_by_a_local_path(transport: Transport, tmp_pat
             assert await reader.read() == b"HELLO\n"
             writer.close()
             await writer.wait_closed()
+            assert here == socket or stat.S_IMODE(here.parent.stat().st_mode) == 0o700
     if here != socket:
         assert not here.parent.exists()
 

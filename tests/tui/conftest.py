@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.loop_watch import loop_watch
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def _loop_is_free() -> Iterator[None]:
+    """Whatever is tested, nothing may hold the event loop."""
+    with loop_watch():
+        yield
 
 
 @pytest.fixture(autouse=True)

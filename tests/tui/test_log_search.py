@@ -55,6 +55,7 @@ def test_matches_beyond_a_piece_are_found_too() -> None:
 
 
 @fault("I9", how="an expression that blows up", result="stopped in time, and said")
+@fault("H9", how="an expression that blows up", result="the event loop goes on within a bound")
 def test_an_expression_that_would_blow_up_is_stopped_and_said() -> None:
     model = model_of(["a" * 40 + "b"])
     began = process_time()

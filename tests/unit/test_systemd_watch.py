@@ -10,6 +10,7 @@ from dflashtui.source.systemd import open_units
 from dflashtui.source.systemd_bus import connected
 from dflashtui.source.systemd_watch import Watch
 from dflashtui.source.units import UnitSource
+from tests.faults.marks import fault
 
 from .systemd_fakes import SYSTEMD, FakeManager, FakeTransport, Refusal, until
 
@@ -244,6 +245,7 @@ async def test_a_new_manager_is_subscribed_to_and_read(manager: FakeManager) -> 
         await watched.until(state("a.service", ActiveState.ACTIVE))
 
 
+@fault("I4", how="another peer of the bus sends signals", result="only the manager is believed")
 async def test_only_the_manager_is_believed(manager: FakeManager) -> None:
     manager.add("a.service", ActiveState="active")
     async with following(manager, "a.*") as (watched, _, _transport):
@@ -295,6 +297,11 @@ async def test_a_frozen_bus_is_noticed(manager: FakeManager) -> None:
                     await anext(feed)
 
 
+@fault(
+    "C11",
+    how="a manager that says it reads its files anew",
+    result="waited for beyond the limit",
+)
 async def test_a_reloading_manager_may_take_its_time(manager: FakeManager) -> None:
     async with manager.serving() as socket, connected(FakeTransport(socket), socket, limit_seconds=0.05) as bus:
         manager.emit("Reloading", "b", [True])
