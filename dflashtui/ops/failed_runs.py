@@ -41,11 +41,17 @@ class FailedRuns:
     def keep(self, run: FailedRun) -> FailedRun:
         """Remember a run, without its secrets, in place of what was known of it; gives what is kept."""
         kept = without_secrets(run)
-        others = (one for one in self.of(run.host, run.unit) if not _is_same(one, kept))
+        others = (one for one in self._known(run.host, run.unit) if not _is_same(one, kept))
         runs = (kept, *others)[:RUNS_KEPT]
         self._runs[run.host, run.unit] = runs
         self._write("failures", run.host, run.unit, RUNS.dump_json(runs))
         return kept
+
+    def _known(self, host: str, unit: str) -> tuple[FailedRun, ...]:
+        """Newest first; also what another console has kept since this one read the file."""
+        own, kept = self.of(host, unit), self._read_runs(host, unit)
+        others = [one for one in kept if one not in own and not any(_is_same(one, mine) for mine in own)]
+        return tuple(sorted((*own, *others), key=_ended_at, reverse=True)) if others else own
 
     def good_text(self, host: str, unit: str) -> UnitText | None:
         """The unit file at the last good start that this program saw."""
@@ -96,6 +102,10 @@ class FailedRuns:
 
 def _is_same(one: FailedRun, other: FailedRun) -> bool:
     return one.invocation_id is not None and one.invocation_id == other.invocation_id
+
+
+def _ended_at(run: FailedRun) -> float:
+    return run.ended_at.timestamp() if run.ended_at else 0.0
 
 
 def without_secrets(run: FailedRun) -> FailedRun:

@@ -119,6 +119,32 @@ def test_a_file_that_cannot_be_read_counts_as_none(tmp_path: Path, text: bytes) 
     assert len(FailedRuns(tmp_path).of("gpu-a", UNIT)) == 1
 
 
+@fault("D17", how="two consoles with one state folder", result="neither loses what the other has kept")
+def test_two_consoles_keep_each_others_runs(tmp_path: Path) -> None:
+    first, second = FailedRuns(tmp_path), FailedRuns(tmp_path)
+    assert (first.of("gpu-a", UNIT), second.of("gpu-a", UNIT)) == ((), ())
+    first.keep(run(1))
+    second.keep(run(3))
+    first.keep(run(2))
+    second.keep(run(3, words="failed, and explained"))
+    again = FailedRuns(tmp_path).of("gpu-a", UNIT)
+    assert {one.words for one in again if one.invocation_id == f"{3:032x}"} == {"failed, and explained"}
+    assert [one.invocation_id for one in again] == [f"{number:032x}" for number in (3, 2, 1)]
+
+
+@fault("D17", how="a file truncated at each byte", result="counts as none, is replaced whole")
+def test_a_truncated_file_is_no_obstacle(tmp_path: Path) -> None:
+    FailedRuns(tmp_path).keep(run())
+    (file,) = tmp_path.rglob("*.json")
+    whole = file.read_bytes()
+    for length in range(len(whole)):
+        file.write_bytes(whole[:length])
+        assert FailedRuns(tmp_path).of("gpu-a", UNIT) == ()
+    kept = FailedRuns(tmp_path)
+    kept.keep(run(2))
+    assert FailedRuns(tmp_path).of("gpu-a", UNIT) == kept.of("gpu-a", UNIT)
+
+
 def test_in_memory_alone() -> None:
     kept = FailedRuns(None)
     kept.keep(run())
