@@ -66,6 +66,8 @@ class RealFleet:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        for supervisor in self._supervisors.values():
+            supervisor.leave()
         for task in self._tasks:
             task.cancel()
         await self._group.__aexit__(kind, error, traceback)

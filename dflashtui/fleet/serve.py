@@ -21,7 +21,6 @@ from dflashtui.fleet.journal_hub import JournalHub
 from dflashtui.fleet.metrics_stream import MetricsStream
 from dflashtui.fleet.readiness_stream import ReadinessStream
 from dflashtui.fleet.service_logs import ServiceLogs
-from dflashtui.fleet.wanted import require_wanted
 from dflashtui.model.host import LinkState
 from dflashtui.source.kernel import OomReader, xid
 from dflashtui.source.systemd import open_units
@@ -137,7 +136,6 @@ class HostService:
                 self.state.source(source, problem=_words(absent))
             except* (SourceUnavailable, DecodeError) as trouble:
                 self.state.source(source, problem=_words(trouble))
-            require_wanted()
             await self._wait(SOURCE_RETRY_SECONDS)
 
     async def _watch_units(self, transport: Transport) -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 from dflashtui.errors import DflashError, OwnFault, TransportLost
 from dflashtui.fleet.backoff import Backoff
 from dflashtui.fleet.board import utc_now
-from dflashtui.fleet.wanted import require_wanted
 from dflashtui.model.host import LinkState
 
 if TYPE_CHECKING:
@@ -42,16 +41,22 @@ class Supervisor:
         self._wake = asyncio.Event()
         self._backoff = Backoff()
         self._losses: deque[float] = deque()
+        self._is_left = False
 
     def retry_now(self) -> None:
         """A person asked: do not wait any longer."""
         self._wake.set()
 
+    def leave(self) -> None:
+        """Said before `run` is cancelled: a TaskGroup that fails in that very moment tells of its failure alone."""
+        self._is_left = True
+
     async def run(self) -> None:
         """Never returns by itself."""
         while True:
             failure, lived_seconds = await self._serve_once()
-            require_wanted()
+            if self._is_left:
+                raise asyncio.CancelledError
             self._note_loss(lived_seconds)
             self._wake.clear()
             if failure.transient:

@@ -148,7 +148,31 @@ async def test_it_ends_when_it_is_called_off_as_its_link_is_lost() -> None:
     stage.lose.set()
     while stage.state.snapshot.link.state is LinkState.UP and not running.cancelling():
         await asyncio.sleep(0)
+        supervisor.leave()
         running.cancel()
     done, _ = await asyncio.wait([running], timeout=5)
     assert done
     assert running.cancelled()
+
+
+async def test_a_link_that_is_lost_in_a_group_is_made_anew() -> None:
+    """A group that fails leaves a cancellation behind that nobody asked for (Python 3.11)."""
+    stage = Stage()
+
+    async def serve(_: Transport) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(asyncio.sleep(600))
+            group.create_task(stage.serve(_))
+
+    supervisor = Supervisor(stage.state, stage.connect, serve)
+    running = asyncio.create_task(supervisor.run())
+    for attempt in (1, 2, 3):
+        await stage.reaches(LinkState.UP)
+        assert stage.attempts == attempt
+        stage.lose.set()
+        await stage.reaches(LinkState.UNREACHABLE)
+        stage.lose.clear()
+        supervisor.retry_now()
+    supervisor.leave()
+    running.cancel()
+    await asyncio.wait([running])
