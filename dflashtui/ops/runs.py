@@ -23,6 +23,7 @@ RUN_IDS = (STARTING, STARTED, FAILED_TO_START, STOPPED, EXITED, FAILED, DEACTIVA
 """sd-messages.h: everything about begin and end."""
 FAILED_IDS = (FAILED, FAILED_TO_START)
 RESULT = re.compile(r"Failed with result '([\w-]{1,40})'")
+UNTOLD = "its end was not told"
 STATUS = re.compile(r"code=(\w+), status=(\w+/\w+|\d+)")
 
 
@@ -34,14 +35,15 @@ class Run(Value):
     ended_at: datetime | None = None
     """`None`: it goes on, or its end was not told."""
     result: str | None = None
-    """`exit-code`, `signal`, `success`, …, as systemd names them; `None`: not ended."""
+    """`exit-code`, `signal`, `success`, …, as systemd names them; `UNTOLD`: not the newest run, and no end was told
+    (the host went down); `None`: not ended."""
     status: str | None = None
     """`exited 1/FAILURE`."""
 
     @property
     def is_good(self) -> bool:
-        """Whether it goes on, or ended as it should."""
-        return self.result in {None, "success"}
+        """Whether it goes on, or ended as it should; one that a host took down with it did not fail by itself."""
+        return self.result in {None, "success", UNTOLD}
 
 
 def runs_of(items: Iterable[JournalItem]) -> tuple[Run, ...]:
@@ -51,7 +53,13 @@ def runs_of(items: Iterable[JournalItem]) -> tuple[Run, ...]:
         if isinstance(item, JournalEntry) and item.from_manager and item.invocation_id:
             run = runs.get(item.invocation_id) or Run(invocation_id=item.invocation_id, started_at=item.at)
             runs[item.invocation_id] = run.model_copy(update=_change(item, run))
-    return tuple(sorted(runs.values(), key=lambda run: run.started_at, reverse=True))
+    newest, *others = sorted(runs.values(), key=lambda run: run.started_at, reverse=True) or (None,)
+    return (*((newest,) if newest else ()), *map(_over, others))
+
+
+def _over(run: Run) -> Run:
+    """A unit has one run at a time: what came before the newest has ended."""
+    return run if run.ended_at else run.model_copy(update={"result": run.result or UNTOLD})
 
 
 def _change(entry: JournalEntry, run: Run) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,30 @@ from tests.tui.log_items import START, entry, numbered
 from tests.tui.stage import LIVE, READY, host, unit
 
 if TYPE_CHECKING:
-    from dflashtui.model.journal import JournalEntry
+    import pytest
+
+    from dflashtui.model.journal import JournalEntry, JournalItem
+    from dflashtui.model.journal_query import JournalQuery
     from dflashtui.tui.log.widget import LogPane
-    from tests.tui.fake import Console
+    from tests.tui.fake import Console, FakeFleet
 
 KEYS = {" ": "space", ":": "colon", "-": "minus"}
+
+
+class SlowSearch:
+    """A host that looks through its journal for ever; what is asked without a pattern is answered."""
+
+    def __init__(self, fleet: FakeFleet) -> None:
+        self._answer = fleet.journal_page
+        self.ended = False
+
+    async def page(self, host: str, unit: str, query: JournalQuery) -> tuple[JournalItem, ...]:
+        if not query.grep:
+            return await self._answer(host, unit, query)
+        try:
+            return await asyncio.Future()
+        finally:
+            self.ended = True
 
 
 async def type_in(there: Console, key: str, words: str) -> None:
@@ -67,6 +87,25 @@ async def test_the_search_goes_on_at_the_host_and_says_when_there_is_nothing() -
         await type_in(there, "slash", "nowhere")
         await there.press("S")
         await there.sees("no older line")
+
+
+async def test_a_search_at_the_host_is_cancelled_by_a_key_and_the_pane_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(LIVE) as there:
+        there.fleet.journal = (entry(0, "the needle"), *numbered(2000, first=1))
+        pane = await at_log(there)
+        await there.sees("line 2000")
+        await type_in(there, "slash", "needle")
+        slow = SlowSearch(there.fleet)
+        monkeypatch.setattr(there.fleet, "journal_page", slow.page)
+        await there.press("S")
+        await there.sees("escape cancels · searching back")
+        assert not slow.ended
+        await there.press("escape")
+        await there.until(lambda: slow.ended and not pane.progress)
+        await there.sees("the search at the host was cancelled", "line 2000", "0 matches")
+        monkeypatch.undo()
+        await there.press("S")
+        await there.sees("the needle", "paused")
 
 
 def of_run(run: str, start: int, *messages: str) -> tuple[JournalEntry, ...]:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dflashtui.model.journal import JournalEntry
-from dflashtui.ops.runs import DEACTIVATED, EXITED, FAILED, STARTED, compared, runs_of, without_numbers
+from dflashtui.ops.runs import DEACTIVATED, EXITED, FAILED, STARTED, UNTOLD, compared, runs_of, without_numbers
+from dflashtui.tui.journal.runs import run_words
 
 START = datetime(2026, 12, 1, 3, 0, tzinfo=UTC)
 
@@ -37,6 +38,14 @@ def test_runs_are_read_off_what_the_manager_said() -> None:
         ("a", "exit-code", "exited 1/FAILURE", False),
     ]
     assert found[2].ended_at == START + timedelta(seconds=9)
+
+
+def test_a_run_that_its_host_took_down_with_it_does_not_go_on_for_ever() -> None:
+    newest, older = runs_of([said(0, "Started x.", STARTED, "a"), said(90, "Started x.", STARTED, "b")])
+    assert (older.result, older.is_good) == (UNTOLD, True)
+    now = START + timedelta(hours=9)
+    assert [run_words(run, now) for run in (newest, older)] == ["for 8h58m, goes on", "its end was not told"]
+    assert runs_of([]) == ()
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ class Moments(Paging):
         """The newest matching entry before what is kept: span by span, each longer than the one before."""
         source, edge, span = Source(event.host, event.unit), event.before - timedelta(microseconds=1), FIRST_SPAN
         while True:
-            pane.progress = f"searching back from {edge.astimezone():%m-%d %H:%M} · escape cancels"
+            pane.progress = f"escape cancels · searching back from {edge.astimezone():%m-%d %H:%M}"
             older = await self.page(source, JournalQuery(lines=1, until=edge))
             if not older:
                 return None

@@ -9,7 +9,7 @@ from textual import on, work
 
 from dflashtui.errors import DflashError
 from dflashtui.model.journal_query import JournalQuery
-from dflashtui.ops.runs import RUN_IDS, compared, runs_of
+from dflashtui.ops.runs import RUN_IDS, UNTOLD, compared, runs_of
 from dflashtui.text import human_span, printable
 from dflashtui.tui.details.parts import heading
 from dflashtui.tui.dialogs.menu import Choice, Menu
@@ -104,6 +104,8 @@ def result_words(run: Run) -> str:
 
 def run_words(run: Run, now: datetime) -> str:
     """`42s, exit-code (exited 1/FAILURE)`."""
+    if run.result == UNTOLD:
+        return UNTOLD
     if run.ended_at is None:
         return f"for {human_span((now - run.started_at).total_seconds())}, goes on"
     status = f" ({printable(run.status)})" if run.status else ""
