@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dflashtui.ops.runs import EXITED, FAILED, STARTED
 from dflashtui.transport.base import Completed
 from tests.tui.fake import console
-from tests.tui.log_items import START, entry, numbered
+from tests.tui.log_items import START, entry, numbered, page_of
 from tests.tui.stage import LIVE, READY, host, unit
 
 if TYPE_CHECKING:
@@ -106,6 +106,28 @@ async def test_a_search_at_the_host_is_cancelled_by_a_key_and_the_pane_goes_on(m
         monkeypatch.undo()
         await there.press("S")
         await there.sees("the needle", "paused")
+
+
+async def test_a_search_of_merged_logs_goes_on_at_every_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = host("h-other", units=(READY,))
+    async with console(LIVE, other) as there:
+        there.fleet.journal = numbered(2000)
+        journals = {"h-other": (entry(0, "the needle"), *numbered(2000, first=1)), "h-live": numbered(2000)}
+
+        async def page(name: str, _unit: str, query: JournalQuery) -> tuple[JournalItem, ...]:
+            return page_of(journals[name], query)
+
+        monkeypatch.setattr(there.fleet, "journal_page", page)
+        await there.press("3", "slash", *"sglang", "enter", "space", "space", "l")
+        await there.sees("log sglang-a on 2 hosts", "line 1999")
+        await there.press("tab")
+        await type_in(there, "slash", "needle")
+        await there.press("S")
+        await there.sees("the needle")
+        await there.press("escape")
+        await type_in(there, "slash", "nowhere")
+        await there.press("S")
+        await there.sees("no older line of")
 
 
 def of_run(run: str, start: int, *messages: str) -> tuple[JournalEntry, ...]:

@@ -138,19 +138,22 @@ class Moments(Paging):
         if not isinstance(pane, LogPane):
             return
         try:
-            found = await self._found_back(pane, event)
+            sources = tuple(one for one in pane.sources if not one.kernel) or (Source(event.host, event.unit),)
+            each = await asyncio.gather(*(self._found_back(pane, event, source) for source in sources))
+            found = max((one for one in each if one is not None), key=lambda one: one.at, default=None)
             if found is not None:
                 await self.show_around(pane, found.at, found.cursor)
             elif not get_current_worker().is_cancelled:
-                self.notify(f"no older line of {event.unit} on {event.host} matches", markup=False)
+                whose = " and ".join(printable(f"{one.unit} on {one.host}", limit=80) for one in sources)
+                self.notify(f"no older line of {whose} matches", markup=False)
         except DflashError as error:
             self.complain(error)
         finally:
             pane.progress = ""
 
-    async def _found_back(self, pane: LogPane, event: messages.FurtherWanted) -> JournalEntry | None:
+    async def _found_back(self, pane: LogPane, event: messages.FurtherWanted, source: Source) -> JournalEntry | None:
         """The newest matching entry before what is kept: span by span, each longer than the one before."""
-        source, edge, span = Source(event.host, event.unit), event.before - timedelta(microseconds=1), FIRST_SPAN
+        edge, span = event.before - timedelta(microseconds=1), FIRST_SPAN
         while True:
             pane.progress = f"escape cancels · searching back from {edge.astimezone():%m-%d %H:%M}"
             older = await self.page(source, JournalQuery(lines=1, until=edge))
