@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dflashtui.ops.runs import EXITED, FAILED, STARTED
 from dflashtui.transport.base import Completed
+from dflashtui.tui.journal import runs
 from tests.tui.fake import console
 from tests.tui.log_items import START, entry, numbered, page_of
 from tests.tui.stage import LIVE, READY, host, unit
@@ -91,9 +92,9 @@ async def test_the_search_goes_on_at_the_host_and_says_when_there_is_nothing() -
 
 async def test_a_search_at_the_host_is_cancelled_by_a_key_and_the_pane_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     async with console(LIVE) as there:
-        there.fleet.journal = (entry(0, "the needle"), *numbered(2000, first=1))
+        there.fleet.journal = (entry(0, "the needle"), *numbered(400, first=1))
         pane = await at_log(there)
-        await there.sees("line 2000")
+        await there.sees("line 400")
         await type_in(there, "slash", "needle")
         slow = SlowSearch(there.fleet)
         monkeypatch.setattr(there.fleet, "journal_page", slow.page)
@@ -102,7 +103,7 @@ async def test_a_search_at_the_host_is_cancelled_by_a_key_and_the_pane_goes_on(m
         assert not slow.ended
         await there.press("escape")
         await there.until(lambda: slow.ended and not pane.progress)
-        await there.sees("the search at the host was cancelled", "line 2000", "0 matches")
+        await there.sees("the search at the host was cancelled", "line 400", "0 matches")
         monkeypatch.undo()
         await there.press("S")
         await there.sees("the needle", "paused")
@@ -111,15 +112,15 @@ async def test_a_search_at_the_host_is_cancelled_by_a_key_and_the_pane_goes_on(m
 async def test_a_search_of_merged_logs_goes_on_at_every_host(monkeypatch: pytest.MonkeyPatch) -> None:
     other = host("h-other", units=(READY,))
     async with console(LIVE, other) as there:
-        there.fleet.journal = numbered(2000)
-        journals = {"h-other": (entry(0, "the needle"), *numbered(2000, first=1)), "h-live": numbered(2000)}
+        there.fleet.journal = numbered(400)
+        journals = {"h-other": (entry(0, "the needle"), *numbered(400, first=1)), "h-live": numbered(400)}
 
         async def page(name: str, _unit: str, query: JournalQuery) -> tuple[JournalItem, ...]:
             return page_of(journals[name], query)
 
         monkeypatch.setattr(there.fleet, "journal_page", page)
         await there.press("3", "slash", *"sglang", "enter", "space", "space", "l")
-        await there.sees("log sglang-a on 2 hosts", "line 1999")
+        await there.sees("log sglang-a on 2 hosts", "line 399")
         await there.press("tab")
         await type_in(there, "slash", "needle")
         await there.press("S")
@@ -167,6 +168,22 @@ async def test_runs_are_listed_and_two_are_compared() -> None:
         await there.press("s")
         await there.sees("run of")
         await there.until(lambda: "is taken" not in there.text)
+
+
+async def test_long_runs_are_compared_from_their_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "RUN_LINES", 4)
+    async with console(LIVE) as there:
+        same = [f"step {word}" for word in "abcdefgh"]
+        whole = (*of_run("a", 0, "cache found", *same), *of_run("b", 100, "cache is empty", *same))
+        there.fleet.journal = tuple(one.model_copy(update={"cursor": f"i={at}"}) for at, one in enumerate(whole))
+        await at_log(there)
+        await there.sees("step h")
+        await there.press("r")
+        await there.sees("runs of", "its end was not told")
+        await there.press("1")
+        await there.sees("compare")
+        await there.press("c")
+        await there.sees("where they part", "this  cache is empty", "other cache found", "the first 4 lines")
 
 
 async def test_marked_units_are_one_stream_with_the_hosts_in_a_column_and_their_clocks_said() -> None:

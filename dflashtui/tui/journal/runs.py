@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from textual import on, work
@@ -15,6 +16,7 @@ from dflashtui.tui.details.parts import heading
 from dflashtui.tui.dialogs.menu import Choice, Menu
 from dflashtui.tui.dialogs.text import TextScreen
 from dflashtui.tui.journal.moments import Moments
+from dflashtui.tui.journal.paging import cursor_of
 from dflashtui.tui.log import messages
 from dflashtui.tui.log.record import Source
 from dflashtui.tui.log.title import name_of
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 LISTED_LINES = 400
 RUN_LINES = 10_000
+BEFORE_START = timedelta(seconds=1)
+"""A process may write before the manager tells of the start."""
 LETTERS = "123456789abdefghijklmnopqrstuvwxyz"
 SHOW, COMPARE = "show", "compare"
 
@@ -83,13 +87,23 @@ class Runs(Moments):
         self._note(pane)
 
     async def _compare(self, source: Source, run: Run, good: Run) -> None:
-        ours, theirs = await asyncio.gather(self._lines(source, run), self._lines(source, good))
+        ours, theirs = await asyncio.gather(self._begin(source, run), self._begin(source, good))
         found = await asyncio.to_thread(compared, ours, theirs)
         title: Cell = ((name_of(source.host, source.unit), "strong"), (f" · run of {clock(run.started_at)}", ""))
         self.app.push_screen(TextScreen(title, dict(pages_of(found, run, good)), "what is new"))
 
     async def _lines(self, source: Source, run: Run) -> tuple[JournalItem, ...]:
         return await self.page(source, JournalQuery(lines=RUN_LINES, invocation_id=run.invocation_id))
+
+    async def _begin(self, source: Source, run: Run) -> tuple[JournalItem, ...]:
+        """A run's first lines: runs part near their starts, and a long one has more lines than are read."""
+        asked = JournalQuery(lines=RUN_LINES, invocation_id=run.invocation_id)
+        first = await self.page(source, asked.model_copy(update={"since": run.started_at - BEFORE_START}))
+        last = cursor_of(first, last=True)
+        if last is None or len(first) >= RUN_LINES:
+            return first
+        rest = {"after": last, "lines": RUN_LINES - len(first)}
+        return (*first, *await self.page(source, asked.model_copy(update=rest)))
 
 
 def clock(at: datetime) -> str:
@@ -116,10 +130,12 @@ def run_words(run: Run, now: datetime) -> str:
 def pages_of(found: Comparison, run: Run, good: Run) -> Iterator[tuple[str, tuple[Cell, ...]]]:
     """What differs, on pages."""
     against = f"against the run of {clock(good.started_at)}; numbers, addresses, ids and times do not count"
+    bound = f"of each run the first {RUN_LINES} lines at most are compared"
     yield (
         "what is new",
         (
             cell(f"{len(found.new)} kinds of line are new, {against}", "dim"),
+            cell(bound, "dim"),
             *_parting(found, run),
             *(heading("new lines") if found.new else ()),
             *map(_line, found.new),
