@@ -13,17 +13,27 @@ NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
 def open_packages(path: Iterable[str]) -> set[str]:
-    """Top-level import names of distributions that ask for one that is not there.
+    """Top-level import names of distributions that ask, themselves or through others, for one that is not there.
 
-    A distribution whose wants are met is taken at its word: that spares its files, and those of torch are thousands.
+    A distribution whose wants are met all the way is taken at its word: that spares its files, and those of torch are
+    thousands.
     """
-    found: set[str] = set()
     places = [place for site in sites(path) for place in _places(site)]
-    there = {_normal(_name(folder)) for folder in places}
+    wants: dict[str, set[str]] = {}
     for folder in places:
-        if any(_normal(name) not in there for name in _wanted(folder)):
-            found.update(_tops(folder))
-    return found
+        wants.setdefault(_normal(_name(folder)), set()).update(map(_normal, _wanted(folder)))
+    lacking = _lacking(wants)
+    return {top for folder in places if _normal(_name(folder)) in lacking for top in _tops(folder)}
+
+
+def _lacking(wants: dict[str, set[str]]) -> set[str]:
+    """Those of which a want is not there, or is lacking itself."""
+    lacking: set[str] = set()
+    more = {name for name, asked in wants.items() if asked - wants.keys()}
+    while more:
+        lacking |= more
+        more = {name for name, asked in wants.items() if name not in lacking and asked & lacking}
+    return lacking
 
 
 def owner(path: Iterable[str], top: str) -> str | None:

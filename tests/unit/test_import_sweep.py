@@ -327,3 +327,23 @@ def test_twenty_thousand_files_end_in_time_with_what_was_found(tmp_path: Path) -
     assert time.process_time() - began < 3
     assert facts[-1]["kind"] == "summary"
     assert 0 < len(faults(facts)) <= facts[-1]["followed"]
+
+
+def test_a_whole_package_is_followed_to_one_that_lacks_something(tmp_path: Path) -> None:
+    """As starlette, whose wants are there, reaches an anyio without sniffio."""
+    site = tmp_path / "site-packages"
+    head = "Metadata-Version: 2.1\nVersion: 1\n"
+    for name, requires in (("outer", "middle"), ("middle", "inner"), ("inner", "gone")):
+        laid_out(
+            site,
+            {
+                f"{name}/__init__.py": f"import {requires}",
+                f"{name}-1.dist-info/METADATA": f"{head}Name: {name}\nRequires-Dist: {requires}\n\n",
+                f"{name}-1.dist-info/top_level.txt": f"{name}\n",
+            },
+        )
+    laid_out(tmp_path, {"app.py": "import outer"})
+    (tmp_path / "begin.py").write_text("import app")
+    order = {"entry": {"kind": "script", "target": str(tmp_path / "begin.py")}, "keeps": False}
+    facts = list(imports.found(order, Place([str(tmp_path), str(site), *LIBRARY], 20.0)))
+    assert certain(facts) == [("missing-module", "gone", "")]
