@@ -5,6 +5,7 @@ A tiny random model is made on the spot, served by `transformers serve` on this 
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import socket
 import subprocess
@@ -22,6 +23,10 @@ from dflashtui.ops.endpoint import Endpoint
 from dflashtui.ops.smoke import smoke
 from dflashtui.source.asking import fetch
 from dflashtui.source.exchange import dial_directly
+from dflashtui.tui.dialogs.menu import Menu
+from dflashtui.tui.serving.sheet import Sheet
+from tests.tui.fake import console
+from tests.tui.stage import READY, config_of, host
 from tests.unit.service_fleet import HOST, ServiceFleet
 
 if TYPE_CHECKING:
@@ -119,6 +124,32 @@ async def test_a_real_server_is_measured(server: tuple[str, Path]) -> None:
     assert not found.is_partial, found
     assert [level.failures for level in found.sides[0].levels] == [0, 0]
     assert all(level.ttft_ms.p50 for level in found.sides[0].levels)
+
+
+async def test_the_console_asks_and_measures_it(
+    server: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    base, model = server
+    there = host("h-live", units=(READY,))
+    listen = base.removeprefix("http://")
+    unit = Unit(name=READY.name, hosts=("h-live",), engine="openai", listen=listen, model=str(model))
+    config = config_of(there).model_copy(update={"units": (unit,)})
+    async with console(there, config=config) as c:
+        await c.press("enter", "a")
+        await c.until(lambda: isinstance(c.app.screen, Menu))
+        await c.press("o")
+        await c.sees("proven: it answered", "tokens/s", "escape closes")
+        await c.press("escape", "a")
+        await c.until(lambda: isinstance(c.app.screen, Menu))
+        await c.press("e")
+        await c.sees("bench sglang-a on h-live")
+        await c.press("enter")
+        await c.until(lambda: isinstance(c.app.screen, Sheet))
+        await c.sees("turn 1/3")
+        await c.press("escape")
+        await c.sees("PARTIAL", "record: ", "escape closes")
+    assert len(fnmatch.filter(os.listdir(tmp_path / "dflashtui" / "bench"), "*.html")) == 1  # noqa: PTH208
 
 
 class _Real(ServiceFleet):

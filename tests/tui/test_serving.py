@@ -183,3 +183,17 @@ async def test_a_bench_is_asked_for_and_stops_with_what_it_has(state: Path) -> N
         await c.press("escape")
         await c.sees("PARTIAL", "record: ", "escape closes")
     assert kept(state) == 1
+
+
+async def test_leaving_the_console_ends_a_bench_without_a_fault() -> None:
+    async with (
+        running(settings(["prefill_seconds=0.01", "verify_seconds=0.001", "log_steps=0"])) as engine,
+        console(host("h-live", units=(READY,)), config=served_by(engine.port)) as c,
+    ):
+        await c.press("enter", "a")
+        await c.until(lambda: isinstance(c.app.screen, Menu))
+        await c.press("e")
+        await c.sees("bench sglang-a on h-live")
+        await c.press("enter")
+        await c.until(lambda: isinstance(c.app.screen, Sheet))
+        await c.until(lambda: engine.counters.requests > 2)

@@ -69,9 +69,9 @@ class Sheet(ModalScreen[None]):
         self._draw()
 
     def _draw(self) -> None:
-        if not self.is_mounted:
+        page = next(iter(self.query("#page")), None)
+        if page is None:  # not yet there, or gone: the console is left
             return
-        page = self.query_one("#page")
         self._text.update(lines_of(folded(self._lines, max(LEAST_WIDTH, page.size.width - 2))))
         words = "escape closes · c copies" if self._has_ended else "escape stops"
         self.query_one(Vertical).border_subtitle = Content(words)
