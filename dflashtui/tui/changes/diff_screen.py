@@ -16,6 +16,7 @@ from dflashtui.tui.bar import content_of, lines_of
 from dflashtui.tui.changes import words
 from dflashtui.tui.changes.answer import Answer
 from dflashtui.tui.details.parts import folded
+from dflashtui.tui.mounted import has_parts
 from dflashtui.tui.rows.words import unit_label
 from dflashtui.tui.styled import EMPTY, Cell, cell, plain
 
@@ -80,7 +81,7 @@ class DiffScreen(ModalScreen[Answer | None]):
     def fill(self, groups: Sequence[DiffGroup], failures: Mapping[str, str]) -> None:
         """What the hosts have said."""
         self._groups, self._failures, self._is_filled = tuple(groups), dict(failures), True
-        if self.is_mounted:
+        if has_parts(self):
             self._draw_groups()
 
     @property

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from dflashtui.tui.bar import content_of, lines_of
 from dflashtui.tui.changes.words import deploy_lines
 from dflashtui.tui.details.parts import folded
+from dflashtui.tui.mounted import has_parts
 from dflashtui.tui.rows.words import unit_label
 from dflashtui.tui.styled import Cell, plain
 
@@ -96,7 +97,7 @@ class ResultScreen(ModalScreen[str | None]):
         return self._rows.get(self._order[self._chosen]) if self._order else None
 
     def _draw(self) -> None:
-        if not self.is_mounted:
+        if not has_parts(self):
             return
         width = max(LEAST_WIDTH, self.query_one("#page").size.width - 1)
         self._text.update(lines_of(folded(self._lines(), width)))

@@ -16,6 +16,7 @@ from dflashtui.tui.bar import content_of, lines_of
 from dflashtui.tui.compare import words
 from dflashtui.tui.compare.directions import directions
 from dflashtui.tui.details.parts import folded
+from dflashtui.tui.mounted import has_parts
 from dflashtui.tui.rows.words import unit_label
 from dflashtui.tui.styled import Cell, cell
 
@@ -105,7 +106,7 @@ class CompareScreen(ModalScreen[None]):
     def fill(self, comparison: Comparison) -> None:
         """What the hosts have said."""
         self.comparison, self._began = comparison, None
-        if self.is_mounted:
+        if has_parts(self):
             self._draw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -139,7 +140,7 @@ class CompareScreen(ModalScreen[None]):
         return words.page(self.comparison, width, every=self._shows_all)
 
     def _draw_keys(self) -> None:
-        if not self.is_mounted:
+        if not has_parts(self):
             return
         state = f"reading … {monotonic() - self._began:.0f} s · " if self._began is not None else "r reads again · "
         every = "a only differences · " if self._shows_all else "a all · "

@@ -18,6 +18,7 @@ from dflashtui.tui.dialogs.text import TextScreen
 from dflashtui.tui.header import footer_left
 from dflashtui.tui.help import all_keys, marked_up
 from dflashtui.tui.keys import described, shown_key
+from dflashtui.tui.mounted import has_parts
 from dflashtui.tui.rows.words import unit_label
 from dflashtui.tui.styled import EMPTY, Cell, cell, join, measured, plain
 
@@ -110,7 +111,7 @@ Signs at the left of the log: `▶` the cause, `│` its traceback, `▸` said b
         self.state = replace(self.state, **changes)  # type: ignore[arg-type]  # fields of CardState
         if "remedies" not in changes and self.state.cause != before:
             self.state = replace(self.state, remedies=None)
-        if self.is_mounted:
+        if has_parts(self):
             self._draw()
             self.refresh_bindings()
 

@@ -14,6 +14,7 @@ from textual.widgets import Static
 from dflashtui.text import human_span, printable
 from dflashtui.tui.bar import content_of, lines_of
 from dflashtui.tui.details.parts import folded
+from dflashtui.tui.mounted import has_parts
 from dflashtui.tui.styled import Cell, cell, plain
 
 if TYPE_CHECKING:
@@ -77,11 +78,11 @@ class CommandScreen(ModalScreen[None]):
         said = f"{printable(words, limit=400)} after {human_span(result.duration_seconds)}"
         self._lines.append(((f"{glyph} ", role), (said, role), (f" · {then}" if then else "", "dim")))
         self._is_dirty = True
-        if self.is_mounted:
+        if has_parts(self):
             self._draw()
 
     def _draw(self) -> None:
-        if not self._is_dirty or not self.is_mounted:
+        if not self._is_dirty or not has_parts(self):
             return
         self._is_dirty = False
         output = self.query_one("#output")

@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from dflashtui.text import printable
 from dflashtui.tui.bar import lines_of
+from dflashtui.tui.mounted import has_parts
 from dflashtui.tui.rows.words import unit_label
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class RunScreen(ModalScreen[None]):
             self._draw()
 
     def _draw(self) -> None:
-        if not self.is_mounted:
+        if not has_parts(self):
             return
         self._text.update(lines_of(tuple(self._line(action) for action in self._actions)))
         waiting = "stopping: what runs is waited for" if self._stop.is_set() else "escape stops what has not started"

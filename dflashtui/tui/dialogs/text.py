@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from dflashtui.tui.bar import content_of, lines_of
 from dflashtui.tui.details.parts import folded
+from dflashtui.tui.mounted import has_parts
 from dflashtui.tui.styled import Cell, cell, plain
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class TextScreen(ModalScreen[None]):
     def fill(self, page: str, lines: tuple[Cell, ...]) -> None:
         """What a page was waiting for."""
         self._pages[page] = lines
-        if page == self._page and self.is_mounted:
+        if page == self._page and has_parts(self):
             self._draw()
 
     def _draw(self) -> None:

@@ -14,6 +14,7 @@ from textual.widgets import Static
 from dflashtui.text import human_span, printable
 from dflashtui.tui.bar import content_of, lines_of
 from dflashtui.tui.details.parts import folded
+from dflashtui.tui.mounted import has_parts
 from dflashtui.tui.styled import Cell, cell, cut, plain
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class FixScreen(ModalScreen[None]):
         self._is_dirty = True
 
     def _draw(self) -> None:
-        if not self._is_dirty or not self.is_mounted:
+        if not self._is_dirty or not has_parts(self):
             return
         self._is_dirty = False
         output, steps = self.query_one("#output"), self.query_one("#steps")

@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 from dflashtui.text import printable
 from dflashtui.tui.bar import content_of, lines_of
 from dflashtui.tui.details.parts import folded
+from dflashtui.tui.mounted import has_parts
 from dflashtui.tui.preflight import words
 from dflashtui.tui.preflight.words import Look, Place
 from dflashtui.tui.rows.words import unit_label
@@ -153,7 +154,7 @@ class PreflightScreen(ModalScreen[None]):
         return 0 if self.is_looking else sum(len(found.commands) for found in self.found)
 
     def _draw(self) -> None:
-        if not self.is_mounted:
+        if not has_parts(self):
             return
         chosen = self.chosen
         self._entries = words.entries(self._looks)
@@ -188,7 +189,7 @@ class PreflightScreen(ModalScreen[None]):
         return words.NOTHING_CHOSEN if all(look.failure is None for look in self._looks.values()) else ()
 
     def _draw_keys(self) -> None:
-        if not self.is_mounted:
+        if not has_parts(self):
             return
         parts = [f"looking … {monotonic() - self._began:.0f} s"] * self.is_looking
         parts += ["f fixes this"] * self._can_fix(self.chosen)

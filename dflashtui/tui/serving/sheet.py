@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from dflashtui.tui.bar import content_of, lines_of
 from dflashtui.tui.details.parts import folded
+from dflashtui.tui.mounted import has_parts
 from dflashtui.tui.styled import plain
 
 if TYPE_CHECKING:
@@ -69,9 +70,9 @@ class Sheet(ModalScreen[None]):
         self._draw()
 
     def _draw(self) -> None:
-        page = next(iter(self.query("#page")), None)
-        if page is None:  # not yet there, or gone: the console is left
+        if not has_parts(self):
             return
+        page = self.query_one("#page")
         self._text.update(lines_of(folded(self._lines, max(LEAST_WIDTH, page.size.width - 2))))
         words = "escape closes · c copies" if self._has_ended else "escape stops"
         self.query_one(Vertical).border_subtitle = Content(words)
