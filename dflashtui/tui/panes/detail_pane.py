@@ -58,5 +58,5 @@ class DetailPane(VerticalScroll):
 
     @property
     def room(self) -> int:
-        """Cells on a line."""
-        return max(20, self.scrollable_content_region.width - 1)
+        """Cells on a line; the same with and without a scroll bar, which comes only when the lines are there."""
+        return max(20, self.content_region.width - self.styles.scrollbar_size_vertical - 1)
