@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,8 @@ def test_a_failed_unit_is_2_and_told_with_its_result(fleet: TestFleet) -> None:
 
 def test_a_loop_is_2(fleet: TestFleet) -> None:
     fleet.start("gpu-c", "sglang-loop.service")
+    while int(fleet.show("gpu-c", "sglang-loop.service")["NRestarts"]) < 1:
+        time.sleep(0.05)
     code, text = check(fleet.config_path, "--host", "gpu-c", "--unit", "sglang-loop")
     assert code == 2
     assert "sglang-loop.service" in text

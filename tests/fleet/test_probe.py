@@ -162,7 +162,7 @@ def test_an_end_with_status_0_after_the_engine_died_is_a_crash(fleet: TestFleet,
 
 @fault("F7", how="the deadline while loading", result="loading, with signs of life; nothing is stopped")
 def test_active_and_never_ready_is_loading_with_signs_of_life(fleet: TestFleet, config: Path) -> None:
-    found = started(config, "sglang-never", "--timeout", "4", code=1)
+    found = started(config, "sglang-never", "--timeout", "10", code=1)
     assert (found["verdict"], found["phase"], found["cause"]) == ("loading", "weights", None)
     assert found["signs_of_life"]["last_line_at"] is not None
     assert fleet.show("gpu-a", "sglang-never.service")["ActiveState"] == "active"
