@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
     from contextlib import AbstractAsyncContextManager
 
+    from dflashtui.fleet.journal_feed import JournalFeed
     from dflashtui.model.journal import JournalItem
     from dflashtui.model.journal_query import JournalQuery
     from dflashtui.source.journal_argv import ManagerKind
@@ -227,12 +228,17 @@ class JournalHub:
             self._units_changed()
 
     async def _items(self, unit: str, lines: int) -> AsyncGenerator[tuple[JournalItem, ...], None]:
-        trouble = await self._look_back(unit, lines) or await self._whereabouts(unit, lines)
+        trouble = await self._look_back(unit, lines)
         with self._logs.open(unit, lines) as (newest, feed):
-            yield joined((*((self._gap(trouble, unit),) if trouble else ()), *newest))
-            while True:
-                yield await feed.take()
-                await asyncio.sleep(PERIOD_SECONDS)
+            asking = asyncio.create_task(self._tell_whereabouts(unit, lines, newest, feed))
+            try:
+                yield joined((*((self._gap(trouble, unit),) if trouble else ()), *newest))
+                while True:
+                    yield await feed.take()
+                    await asyncio.sleep(PERIOD_SECONDS)
+            finally:
+                asking.cancel()
+                await asyncio.gather(asking, return_exceptions=True)
 
     async def _look_back(self, unit: str, lines: int) -> str | None:
         """Have the newest `lines` items in the unit's ring, or say why not. Without a link what is known will do."""
@@ -255,14 +261,16 @@ class JournalHub:
                 return None
         return None
 
-    async def _whereabouts(self, unit: str, lines: int) -> str | None:
-        """Why there are few lines of a unit, or none of its own; silence alone would be waited for without end."""
-        known = self._logs.ring(unit).newest(lines)
-        if self._reader is None or unit == KERNEL or (len(known) >= lines and has_own_lines(known)):
-            return None
+    async def _tell_whereabouts(self, unit: str, lines: int, known: tuple[JournalItem, ...], feed: JournalFeed) -> None:
+        """Why there are few lines of a unit, or none of its own; silence alone would be waited for without end.
+
+        Beside the reader: no line of what comes meanwhile may be missed, or wait.
+        """
+        if not lines or self._reader is None or unit == KERNEL or (len(known) >= lines and has_own_lines(known)):
+            return
         with suppress(DflashError):
-            return await self._reader.whereabouts(unit)
-        return None
+            if why := await self._reader.whereabouts(unit):
+                feed.put((self._gap(why, unit),))
 
     async def _read_back(self, reader: JournalReader, unit: str, lines: int) -> None:
         ring = self._logs.ring(unit)

@@ -122,7 +122,8 @@ def test_a_service_that_answers_is_ready_and_the_second_start_is_compared_with_t
     first = started(config, "sglang-ok", code=0)
     assert (first["verdict"], first["cause"], first["usual_s"]) == ("ready", None, None)
     names = [phase["name"] for phase in first["phases"]]
-    assert names[names.index("http") :] in (["http", "warm-up"], ["http", "warm-up", "ready"])  # log and answer race
+    after_http = ["http", "warm-up", "ready"]  # log and answer race
+    assert names[names.index("http") :] == after_http[: len(names) - names.index("http")]
     fleet.stop("gpu-a", "sglang-ok.service")
     second = started(config, "sglang-ok", code=0)
     assert second["usual_s"] == pytest.approx(first["elapsed_ms"] / 1000, abs=0.01)
@@ -162,7 +163,7 @@ def test_an_end_with_status_0_after_the_engine_died_is_a_crash(fleet: TestFleet,
 
 @fault("F7", how="the deadline while loading", result="loading, with signs of life; nothing is stopped")
 def test_active_and_never_ready_is_loading_with_signs_of_life(fleet: TestFleet, config: Path) -> None:
-    found = started(config, "sglang-never", "--timeout", "10", code=1)
+    found = started(config, "sglang-never", "--timeout", "4", code=1)
     assert (found["verdict"], found["phase"], found["cause"]) == ("loading", "weights", None)
     assert found["signs_of_life"]["last_line_at"] is not None
     assert fleet.show("gpu-a", "sglang-never.service")["ActiveState"] == "active"

@@ -9,6 +9,7 @@ import pytest
 from dflashtui.errors import Unreachable
 from dflashtui.fleet.journal_hub import JournalHub
 from dflashtui.model.journal import JournalEntry, JournalGap
+from dflashtui.source.journal import JournalReader
 from tests.faults.marks import fault
 from tests.unit.journal_fakes import FakeHost, line_of
 
@@ -335,3 +336,31 @@ async def _read_for_ever(hub: JournalHub) -> None:
     async with hub.subscribe(A) as items:
         async for _ in items:
             pass
+
+
+@pytest.mark.parametrize("lines", [0, 10])
+async def test_no_line_is_missed_or_waits_while_the_host_is_asked_where_they_are(
+    host: FakeHost, monkeypatch: pytest.MonkeyPatch, lines: int
+) -> None:
+    answered = asyncio.Event()
+
+    async def slowly(*_: object) -> str:
+        await answered.wait()
+        return "in memory alone"
+
+    monkeypatch.setattr(JournalReader, "whereabouts", slowly)
+    hub = JournalHub("gpu-a")
+    hub.watch({A})
+    async with followed(hub, host), hub.subscribe(A, lines=lines) as items:
+        reader = Reader(items)
+        await reader.read()
+        host.log("first")
+        await reader.until("first")
+        assert reader.gaps == []
+        answered.set()
+        host.log("second")
+        await reader.until("second")
+        if lines:
+            while not reader.gaps:
+                await reader.read()
+    assert reader.gaps == ["in memory alone"] * bool(lines)
