@@ -12,7 +12,6 @@ from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from dflashtui.cli.discreet import discreet_output, tell_own_fault
 from dflashtui.cli.parser import parse
 from dflashtui.cli.parser_commands import COMMANDS
 from dflashtui.errors import ConfigError, DflashError
@@ -21,6 +20,7 @@ from dflashtui.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from dflashtui.cli.parser import Options
 
@@ -45,8 +45,15 @@ def _answered(argv: Sequence[str] | None) -> int:
         options = parse(sys.argv[1:] if argv is None else argv)
     except BrokenPipeError:
         return _reader_is_gone()
-    with nullcontext() if options.command == "console" else discreet_output():
+    with nullcontext() if options.command == "console" else _discreet_output():
         return _ended(options)
+
+
+def _discreet_output() -> AbstractContextManager[None]:
+    """Imported for commands alone: the first picture of the console needs none of it."""
+    from dflashtui.cli.discreet import discreet_output
+
+    return discreet_output()
 
 
 def _ended(options: Options) -> int:
@@ -71,6 +78,8 @@ def _own_fault(fault: Exception) -> ExitCode:
     if isinstance(fault, OSError) and fault.filename is None and fault.errno in OUTPUT_FAULTS:
         _forget_output()
         return _complain([f"the output could not be written: {fault.strerror}"], ExitCode.UNKNOWN)
+    from dflashtui.cli.discreet import tell_own_fault
+
     tell_own_fault(fault)
     return ExitCode.UNKNOWN
 

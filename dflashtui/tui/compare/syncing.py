@@ -122,6 +122,9 @@ class SyncDesk:
         """The only one, else the one that is chosen."""
         if len(some) <= 1:
             return next(iter(some), None)
+        if len(some) > len(LETTERS):
+            self._screen.warn(f"{len(some)} ways are too many to choose from: compare fewer hosts, or set `reference`")
+            return None
         lettered = enumerate(zip(LETTERS, labels, strict=False))
         choices = tuple(Choice(letter, printable(label), "", str(place)) for place, (letter, label) in lettered)
         answer = await self._screen.app.push_screen_wait(Menu(cell(title, "strong"), choices))
