@@ -112,7 +112,10 @@ class Trial:
 
     def written(self) -> int:
         """The service's own count of its lines."""
-        return int(self.fleet.read_file(self.host, COUNT) or 0)
+        try:
+            return int(self.fleet.read_file(self.host, COUNT) or 0)
+        except FileNotFoundError:  # it has not begun yet
+            return 0
 
     async def seen_on(self) -> None:
         """Return when a line has come that was written after this was called."""

@@ -23,9 +23,9 @@ from dflashtui.ops.endpoint import Endpoint
 from dflashtui.ops.smoke import smoke
 from dflashtui.source.asking import fetch
 from dflashtui.source.exchange import dial_directly
-from dflashtui.tui.dialogs.menu import Menu
-from dflashtui.tui.serving.sheet import Sheet
 from tests.tui.fake import console
+from tests.tui.serving_keys import begin_bench
+from tests.tui.serving_keys import smoke as smoke_by_keys
 from tests.tui.stage import READY, config_of, host
 from tests.unit.service_fleet import HOST, ServiceFleet
 
@@ -136,16 +136,9 @@ async def test_the_console_asks_and_measures_it(
     unit = Unit(name=READY.name, hosts=("h-live",), engine="openai", listen=listen, model=str(model))
     config = config_of(there).model_copy(update={"units": (unit,)})
     async with console(there, config=config) as c:
-        await c.press("enter", "a")
-        await c.until(lambda: isinstance(c.app.screen, Menu))
-        await c.press("o")
-        await c.sees("proven: it answered", "tokens/s", "escape closes")
-        await c.press("escape", "a")
-        await c.until(lambda: isinstance(c.app.screen, Menu))
-        await c.press("e")
-        await c.sees("bench sglang-a on h-live")
-        await c.press("enter")
-        await c.until(lambda: isinstance(c.app.screen, Sheet))
+        await smoke_by_keys(c)
+        await c.press("escape")
+        await begin_bench(c)
         await c.sees("turn 1/3")
         await c.press("escape")
         await c.sees("PARTIAL", "record: ", "escape closes")

@@ -1,7 +1,7 @@
 """Links that end: in the middle of a command, of a stream, silently, in order; outcomes are never guessed."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import PurePosixPath
 
 import pytest
@@ -99,13 +99,19 @@ async def test_the_loss_is_told_with_its_reason(transport: Transport, server: Lo
         await waiting
 
 
+@fault("A2", how="the host's side is gone, ours is told nothing (half-open)", result="noticed by keepalive")
+@pytest.mark.parametrize("dies", [TcpProxy.freeze, TcpProxy.half_open])
 async def test_a_path_that_dies_silently_is_noticed_by_keepalive(
-    connect: Connect, proxy: TcpProxy, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+    connect: Connect,
+    proxy: TcpProxy,
+    server: LoopbackServer,
+    monkeypatch: pytest.MonkeyPatch,
+    dies: Callable[[TcpProxy], None],
 ) -> None:
     monkeypatch.setitem(ssh_config.OURS, "keepalive_interval", 0.05)
     async with connect(None, port=proxy.port) as transport:
         task = await running(transport, server)
-        proxy.freeze()
+        dies(proxy)
         with pytest.raises(TransportLost, match="no sign of life"):
             await transport.lost()
         assert (await task).exit_status is None  # type: ignore[attr-defined]
@@ -182,19 +188,6 @@ async def outcome(connect: Connect, proxy: TcpProxy) -> str:
         return type(failure).__name__
     assert done.exit_status is None or len(done.stdout) == 20_000
     return "unknown" if done.exit_status is None else str(done.exit_status)
-
-
-@fault("A2", how="the host's side is gone, ours is told nothing (half-open)", result="noticed by keepalive")
-async def test_a_half_open_connection_is_noticed(
-    connect: Connect, proxy: TcpProxy, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(ssh_config.OURS, "keepalive_interval", 0.05)
-    async with connect(None, port=proxy.port) as transport:
-        task = await running(transport, server)
-        proxy.half_open()
-        with pytest.raises(TransportLost, match="no sign of life"):
-            await transport.lost()
-        assert (await task).exit_status is None  # type: ignore[attr-defined]  # a Completed
 
 
 @fault("A19", how="byte by byte, 0.1 s each way", result="everything arrives; nothing is called dead")

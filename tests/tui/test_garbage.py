@@ -88,7 +88,8 @@ async def test_drawing_a_log_makes_no_strip_that_only_gc_finds() -> None:
             for turn in range(3):
                 pane.append(numbered(50, first=50 * (turn + 1)))
                 pane.action_stamp()
-                await pilot.pause(0.12)
+                while len(pane.items_shown()) < 50 * (turn + 2) or pane.is_drawing:
+                    await pilot.pause(0.02)
             assert not [strip for strip in _garbage(Strip) if strip.cell_length > 1]  # type: ignore[attr-defined]
 
 
@@ -124,7 +125,8 @@ async def test_the_number_of_rows_lays_nothing_out_anew(monkeypatch: pytest.Monk
         laid_out: list[str] = []
         monkeypatch.setattr(type(app.screen), "_refresh_layout", lambda *_, **__: laid_out.append("again"))
         pane.append(numbered(50, first=50))
-        await pilot.pause(0.2)
+        while pane.is_drawing:
+            await pilot.pause(0.02)
         lines = app.query_one(LogLines)
         assert (lines.virtual_size.height, lines.vertical_scrollbar.window_virtual_size) == (100, 100)
         assert lines.is_vertical_scroll_end

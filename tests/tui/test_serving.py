@@ -14,19 +14,18 @@ from dflashtui.model.rules import findings
 from dflashtui.model.service import ServiceState
 from dflashtui.model.unit import Readiness
 from dflashtui.tui.details.service import service_lines
-from dflashtui.tui.dialogs.menu import Menu
 from dflashtui.tui.glyphs import unit_state
 from dflashtui.tui.history import History
 from dflashtui.tui.picture import Picture
 from dflashtui.tui.rows.tables import SERVICES
 from dflashtui.tui.rows.units import service_rows
 from dflashtui.tui.serving.choices import service_choices
-from dflashtui.tui.serving.sheet import Sheet
 from dflashtui.tui.styled import plain
 from dflashtui.tui.subject import unit_subject
 from tests.engine.server import running
 from tests.engine.settings import settings
 from tests.tui.fake import console
+from tests.tui.serving_keys import begin_bench, smoke
 from tests.tui.stage import NOW, READY, STOPPED, ago, config_of, gpu, host, process, unit
 
 if TYPE_CHECKING:
@@ -159,10 +158,7 @@ async def test_smoke_shows_the_text_and_proves_the_run() -> None:
         running(settings(["prefill_seconds=0.01", "verify_seconds=0.001", "log_steps=0"])) as engine,
         console(host("h-live", units=(READY,)), config=served_by(engine.port)) as c,
     ):
-        await c.press("enter", "a")
-        await c.until(lambda: isinstance(c.app.screen, Menu))
-        await c.press("o")
-        await c.sees("proven: it answered", "tokens/s", "escape closes")
+        await smoke(c)
         assert c.fleet.proofs == [("h-live", READY.name, "a completion by stand-in")]
         await c.press("escape")
         await c.until(lambda: c.app.screen is c.screen)
@@ -173,12 +169,7 @@ async def test_a_bench_is_asked_for_and_stops_with_what_it_has(state: Path) -> N
         running(settings(["prefill_seconds=0.01", "verify_seconds=0.001", "log_steps=0"])) as engine,
         console(host("h-live", units=(READY,)), config=served_by(engine.port)) as c,
     ):
-        await c.press("enter", "a")
-        await c.until(lambda: isinstance(c.app.screen, Menu))
-        await c.press("e")
-        await c.sees("bench sglang-a on h-live")
-        await c.press("enter")
-        await c.until(lambda: isinstance(c.app.screen, Sheet))
+        await begin_bench(c)
         await c.until(lambda: engine.counters.requests > 6)
         await c.press("escape")
         await c.sees("PARTIAL", "record: ", "escape closes")
@@ -190,10 +181,5 @@ async def test_leaving_the_console_ends_a_bench_without_a_fault() -> None:
         running(settings(["prefill_seconds=0.01", "verify_seconds=0.001", "log_steps=0"])) as engine,
         console(host("h-live", units=(READY,)), config=served_by(engine.port)) as c,
     ):
-        await c.press("enter", "a")
-        await c.until(lambda: isinstance(c.app.screen, Menu))
-        await c.press("e")
-        await c.sees("bench sglang-a on h-live")
-        await c.press("enter")
-        await c.until(lambda: isinstance(c.app.screen, Sheet))
+        await begin_bench(c)
         await c.until(lambda: engine.counters.requests > 2)

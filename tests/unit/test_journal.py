@@ -209,12 +209,7 @@ async def test_units_that_are_not_followed_make_no_gap(host: FakeHost) -> None:
 
 @pytest.mark.parametrize("failing", ["_PID=1", "--reverse"])
 async def test_a_reading_that_fails_while_a_flood_is_skipped_loses_nothing(host: FakeHost, failing: str) -> None:
-    now = [host.now_usec / 1_000_000]
-    reader = JournalReader(host, JournalAccess(), clock=lambda: now[0])
-    host.log("old")
-    resume = ResumePoint()
-    await reader.anchor(resume)
-    host.lags = True
+    reader, resume, now = await _anchored(host)
     async with aclosing(reader.follow({A, B}, resume, quota=Quota())) as batches:
         await _come_near(host, batches)
         for number in range(FLOOD_LINES):
@@ -230,12 +225,7 @@ async def test_a_reading_that_fails_while_a_flood_is_skipped_loses_nothing(host:
 
 
 async def test_what_is_vacuumed_while_a_flood_is_skipped_is_told_to_all(host: FakeHost) -> None:
-    now = [host.now_usec / 1_000_000]
-    reader = JournalReader(host, JournalAccess(), clock=lambda: now[0])
-    host.log("old")
-    resume = ResumePoint()
-    await reader.anchor(resume)
-    host.lags = True
+    reader, resume, now = await _anchored(host)
     async with aclosing(reader.follow({A, B}, resume, quota=Quota())) as batches:
         await _come_near(host, batches)
         for number in range(FLOOD_LINES + 500):
@@ -265,12 +255,7 @@ async def test_reading_goes_on_behind_an_entry_that_the_filter_does_not_match(
 
 
 async def test_a_follower_that_a_flood_left_behind_skips_it_and_nothing_else(host: FakeHost) -> None:
-    now = [host.now_usec / 1_000_000]
-    reader = JournalReader(host, JournalAccess(), clock=lambda: now[0])
-    host.log("old")
-    resume = ResumePoint()
-    await reader.anchor(resume)
-    host.lags = True
+    reader, resume, now = await _anchored(host)
     async with aclosing(reader.follow({A, B}, resume, quota=Quota())) as batches:
         await _come_near(host, batches)
         for number in range(FLOOD_LINES + 500):
@@ -294,6 +279,17 @@ async def test_a_follower_that_a_flood_left_behind_skips_it_and_nothing_else(hos
     numbers = (*range(len(flood) - 200), *range(FLOOD_LINES + 300, FLOOD_LINES + 500))
     assert flood == [f"flood {number}" for number in numbers], "its end is not skipped"
     assert len(flood) + (gaps[0].entries_lost or 0) == FLOOD_LINES + 500
+
+
+async def _anchored(host: FakeHost) -> tuple[JournalReader, ResumePoint, list[float]]:
+    """A reader that stands at the newest entry of a host whose followers lag, and its clock."""
+    now = [host.now_usec / 1_000_000]
+    reader = JournalReader(host, JournalAccess(), clock=lambda: now[0])
+    host.log("old")
+    resume = ResumePoint()
+    await reader.anchor(resume)
+    host.lags = True
+    return reader, resume, now
 
 
 async def _come_near(host: FakeHost, batches: AsyncIterator[tuple[JournalItem, ...]]) -> None:
