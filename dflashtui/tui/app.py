@@ -14,6 +14,7 @@ from textual.worker import WorkerCancelled, WorkerFailed
 from dflashtui.errors import ConfigError
 from dflashtui.tui.ascii import AsciiFilter
 from dflashtui.tui.garbage import TidiesWhenQuiet
+from dflashtui.tui.going_on import GoesOn
 from dflashtui.tui.hangup import LeavesInOrder
 from dflashtui.tui.inventory_watch import InventoryWatch
 from dflashtui.tui.messages import HostChanged
@@ -59,7 +60,7 @@ def badges(options: Options) -> Cell:
     return join((cell(words, "badge") for words, holds in marks if holds), " ")
 
 
-class DflashApp(OwnFaults, LeavesInOrder, TypeAhead, TidiesWhenQuiet[int]):
+class DflashApp(OwnFaults, LeavesInOrder, GoesOn, TypeAhead, TidiesWhenQuiet[int]):
     """The console. `load` is called in a thread behind the first picture, so that its imports do not delay it."""
 
     CSS_PATH = "base.tcss"

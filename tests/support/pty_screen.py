@@ -46,6 +46,11 @@ class PtyScreen:
         return [line.rstrip() for line in self._screen.display]
 
     @property
+    def has_echo(self) -> bool:
+        """Whether the terminal shows what is typed, as a shell expects it after a program's end."""
+        return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)
+
+    @property
     def text(self) -> str:
         return "\n".join(self.lines)
 
